@@ -1,0 +1,12 @@
+"""Semi-supervised clustering with mixture models.
+
+Clustering for people who know a little about their data: a few labels, some pairs that belong together or apart, some
+rows that form a block.
+"""
+
+from sidelight._version import __version__
+from sidelight.estimators.labelled import LabelledMixture
+from sidelight.estimators.registry import all_estimators
+from sidelight.side import SideInformation
+
+__all__ = ["LabelledMixture", "SideInformation", "__version__", "all_estimators"]

@@ -1,0 +1,1 @@
+"""How what is known about the rows enters the E-step. One way per file."""

@@ -1,0 +1,1 @@
+"""The public estimators: each validates, assembles a model, calls inference and stores."""

@@ -1,0 +1,252 @@
+"""What every mixture estimator shares: reading what is known, placing rows, telling how sure it is."""
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from sidelight.couplings.independent import Independent
+from sidelight.estimators.clusters import cluster_names, cluster_order
+from sidelight.estimators.placement import Placement
+from sidelight.estimators.reading import read_table, read_weights, survey_finite
+from sidelight.estimators.registry import estimators_taking
+from sidelight.inference.loop import Trace
+from sidelight.inference.mixture import Mixture, MixtureState
+from sidelight.inference.protocols import Family
+from sidelight.inference.rows import Rows
+from sidelight.inference.survey import Survey
+from sidelight.inference.threads import one_blas_thread, thread_count
+from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray, LabelArray
+from sidelight.kernels.backend import backend_for
+from sidelight.metrics import Violations, violations
+from sidelight.side import SideInformation
+from sidelight.weights import MaximumLikelihoodWeights
+
+_LARGEST_KEPT_POSTERIOR = 64_000_000  # bytes
+
+_SPOKEN = {
+    "labels": "labels (y)",
+    "must_link": "must-links",
+    "cannot_link": "cannot-links",
+    "blocks": "blocks",
+    "confidence": "links with a confidence below 1",
+}
+
+
+class Fitted(NamedTuple):
+    """What a model's own fit gives: the mixture on its data, how the ascent went, and how many rows it counts for."""
+
+    mixture: Mixture
+    trace: Trace[MixtureState]
+    total_weight: float
+
+
+class MixtureEstimator(ClusterMixin, BaseEstimator, ABC):
+    """A mixture of components, grouped in clusters, fitted to a table and to what is known about its rows."""
+
+    takes: ClassVar[frozenset[str]] = frozenset()
+
+    # Set by every subclass's __init__.
+    random_state: Any
+    n_jobs: int | None
+    keep_posterior: bool | None
+
+    _family: Family
+    _state: MixtureState
+
+    @abstractmethod
+    def _check_parameters(self) -> None:
+        """Refuse parameters that make no sense."""
+
+    @abstractmethod
+    def _fit(self, X: AnyArray, side: SideInformation, sample_weight: FloatArray | None, survey: Survey) -> Fitted:
+        """Fit the model to a table that has been surveyed."""
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        must_link: Any = None,
+        cannot_link: Any = None,
+        side: SideInformation | None = None,
+        sample_id: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:
+        """Fit the mixture to a table and to what is known about its rows.
+
+        Parameters
+        ----------
+        X : (n, d) array, memory-mapped array or data frame
+            The table.
+        y : (n,) array, optional
+            Partial labels; -1, or None or NaN, where a row has none.
+        must_link, cannot_link : pairs, optional
+            Pairs of row numbers, or of ids where ``sample_id`` names the rows.
+        side : SideInformation, optional
+            What else is known. With ``sample_id`` its rows are found by their ids.
+        sample_id : (n,) array, optional
+            Names of the rows.
+        sample_weight : (n,) array, optional
+            How many rows each row stands for.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        table = read_table(self, X, reset=True)
+        known = self._read_side(len(table), y, must_link, cannot_link, side, sample_id)
+        weights = read_weights(sample_weight, table)
+        with one_blas_thread():
+            found = survey_finite(self, Rows(table, weights))
+            fitted = self._fit(table, known, weights, found)
+            self._store(fitted, known)
+        return self
+
+    def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> LabelArray:
+        """Fit and return ``labels_``, which use what is known about the rows."""
+        return self.fit(X, y, **fit_params).labels_
+
+    def predict(self, X: Any) -> LabelArray:
+        """Return the cluster of each row of a table, by the fitted mixture alone."""
+        return self._place(X).labels
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the probability of each cluster for each row of a table, by the fitted mixture alone."""
+        posterior = self._place(X, posterior=True).posterior
+        assert posterior is not None
+        return posterior
+
+    def score_samples(self, X: Any) -> FloatArray:
+        """Return the log density of the mixture at each row of a table."""
+        log_density = self._place(X, density=True).log_density
+        assert log_density is not None
+        return log_density
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean log density of a table; ``y`` is ignored, as in scikit-learn's mixtures."""
+        return float(self.score_samples(X).mean())
+
+    def bic(self, X: Any) -> float:
+        """Return the Bayesian information criterion of the mixture on a table; lower is better."""
+        log_density = self.score_samples(X)
+        return float(-2 * log_density.sum() + self._n_parameters() * np.log(len(log_density)))
+
+    def aic(self, X: Any) -> float:
+        """Return Akaike's information criterion of the mixture on a table; lower is better."""
+        return float(-2 * self.score_samples(X).sum() + 2 * self._n_parameters())
+
+    def sample(self, n_samples: int = 1) -> tuple[FloatArray, IntArray]:
+        """Draw rows from the fitted mixture; returns the rows and their clusters, cluster by cluster."""
+        check_is_fitted(self)
+        random = check_random_state(self.random_state)
+        counts = random.multinomial(n_samples, self.weights_)
+        parts = [self._family.sample(self._state.parameters, k, n, random) for k, n in enumerate(counts)]
+        return np.concatenate(parts), np.repeat(self.component_clusters_, counts)
+
+    @property
+    def posterior_(self) -> FloatArray:
+        """Probability of each cluster for each row of the table that was fitted, using what is known about it."""
+        check_is_fitted(self)
+        if self._posterior is None:
+            raise AttributeError(
+                f"posterior_ was not kept: it would take more than {_LARGEST_KEPT_POSTERIOR // 1_000_000} MB. "
+                "Fit with keep_posterior=True to have it all the same, or use predict_proba on some of the rows."
+            )
+        return self._posterior
+
+    def _n_parameters(self) -> int:
+        n_components = len(self.weights_)
+        return self._family.n_parameters(n_components) + n_components - 1
+
+    def _read_side(
+        self, n: int, y: Any, must_link: Any, cannot_link: Any, side: SideInformation | None, sample_id: Any
+    ) -> SideInformation:
+        """Pool everything said about the rows; refuse what this estimator has no meaning for."""
+        known = SideInformation.build(n, y=y, must_link=must_link, cannot_link=cannot_link, sample_id=sample_id)
+        if side is not None:
+            if not isinstance(side, SideInformation):
+                raise TypeError(
+                    f"side must be a SideInformation, not {type(side).__name__}; "
+                    "make one with SideInformation.build(n, y=…, must_link=…, cannot_link=…, blocks=…)."
+                )
+            if sample_id is not None:
+                side = side.align(sample_id)
+            elif side.n_rows != n:
+                raise ValueError(
+                    f"side speaks of {side.n_rows} rows, but X has {n}; pass sample_id (and build side with it) "
+                    "so that rows are found by name."
+                )
+            known = known.combine(side)
+        for statement in sorted(known.statements - self.takes):
+            others = estimators_taking(statement)
+            remedy = f"use {' or '.join(others)}" if others else "leave them out"
+            if statement == "must_link" and "blocks" in self.takes:
+                remedy += ", or turn certain ones into blocks: side=SideInformation.build(…).as_blocks()"
+            raise ValueError(f"{type(self).__name__} cannot use {_SPOKEN[statement]}: {remedy}.")
+        if known.statements - {"labels"}:
+            known.closure()  # raises if statements contradict each other
+        return known
+
+    def _store(self, fitted: Fitted, side: SideInformation) -> None:
+        """Set the fitted attributes."""
+        mixture, trace = fitted.mixture, fitted.trace
+        state = trace.state
+        classes = mixture.weights.classes
+        n_rows, n_classes = len(mixture.rows.X), int(classes.max()) + 1
+        keep = self._keeps_posterior(n_rows, n_classes)
+        placed = Placement.empty(n_rows, n_classes, keep_density=False, keep_posterior=keep)
+        objective = mixture.assignments(state, placed.writer(classes))
+
+        sizes = np.bincount(placed.labels, minlength=n_classes)
+        order = cluster_order(side.label_names, sizes)
+        rank = np.argsort(order)
+        clusters = rank[classes]
+        components = np.argsort(clusters, kind="stable")
+
+        self._family = mixture.family
+        self._state = MixtureState(mixture.family.select(state.parameters, components), state.log_weights[components])
+        self._posterior = None if placed.posterior is None else placed.posterior[:, order]
+        self.labels_ = rank.astype(placed.labels.dtype)[placed.labels]
+        self.n_clusters_ = n_classes
+        self.cluster_names_ = cluster_names(side.label_names.tolist(), order)
+        self.component_clusters_ = clusters[components]
+        self.weights_ = np.exp(self._state.log_weights)
+        self.weights_ /= self.weights_.sum()
+        for name, value in mixture.family.attributes(self._state.parameters).items():
+            setattr(self, name, value)
+        self.lower_bounds_ = [bound / fitted.total_weight for bound in (*trace.objectives, objective)]
+        self.lower_bound_ = self.lower_bounds_[-1]
+        self.n_iter_ = len(trace.objectives)
+        self.converged_ = trace.converged
+        self.violations_: Violations = violations(side, self.labels_)
+
+    def _keeps_posterior(self, n_rows: int, n_clusters: int) -> bool:
+        if self.keep_posterior is None:
+            return 8 * n_rows * n_clusters <= _LARGEST_KEPT_POSTERIOR
+        return self.keep_posterior
+
+    def _place(self, X: Any, *, density: bool = False, posterior: bool = False) -> Placement:
+        """Place the rows of a table by the fitted mixture alone."""
+        check_is_fitted(self)
+        table = read_table(self, X, reset=False)
+        clusters = self.component_clusters_
+        backend = backend_for(len(table) * len(clusters))
+        mixture = Mixture(
+            rows=Rows(table),
+            family=self._family,
+            weights=MaximumLikelihoodWeights(clusters),
+            coupling=Independent(clusters, backend),
+            joint=None,
+            backend=backend,
+            n_threads=thread_count(self.n_jobs),
+        )
+        placement = Placement.empty(len(table), self.n_clusters_, keep_density=density, keep_posterior=posterior)
+        with one_blas_thread():
+            survey_finite(self, mixture.rows)
+            mixture.assignments(self._state, placement.writer(clusters))
+        return placement

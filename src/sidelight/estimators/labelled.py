@@ -1,0 +1,322 @@
+"""Gaussian mixtures with some rows labelled, by EM or by classification EM."""
+
+from collections.abc import Iterable
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from sidelight.couplings.choice import Chooser, outright, softly
+from sidelight.couplings.chunklets import Chunklets
+from sidelight.couplings.hard import Hard
+from sidelight.couplings.independent import Independent
+from sidelight.estimators.base import Fitted, MixtureEstimator
+from sidelight.estimators.beginnings import STARTS, Sample, choose_rows, from_given_means
+from sidelight.estimators.checks import check_choice, check_integer, check_number
+from sidelight.estimators.climbing import climb_from
+from sidelight.estimators.gaussians import (
+    COVARIANCE_TYPES,
+    GaussianFamily,
+    covariances_from_precisions,
+    gaussian_family,
+)
+from sidelight.estimators.layout import Layout, lay_out
+from sidelight.estimators.registry import register
+from sidelight.inference.loop import Callback
+from sidelight.inference.mixture import Mixture, MixtureState
+from sidelight.inference.rows import Rows
+from sidelight.inference.survey import Survey
+from sidelight.inference.threads import thread_count
+from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
+from sidelight.kernels.backend import backend_for
+from sidelight.side import SideInformation
+from sidelight.weights import MaximumLikelihoodWeights
+
+_ASSIGNMENTS: dict[str, tuple[type[Independent] | type[Hard], Chooser]] = {
+    "soft": (Independent, softly),
+    "hard": (Hard, outright),
+}
+_MOST_COMPONENTS_TRIED = 10
+
+
+@register
+class LabelledMixture(MixtureEstimator):
+    """Gaussian mixture in which labelled rows stay in their class.
+
+    With ``assignment="soft"`` the likelihood is maximised by EM (Dempster et al. 1977), with ``"hard"`` the
+    classification likelihood by CEM (Celeux and Govaert 1991; Amini, lecture, for the form with labels). A labelled
+    row contributes the density of its own class, any other row that of the mixture. Rows of a block share a class
+    that is not known. Without labels and blocks it is a plain Gaussian mixture.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        Number of components. More than the labelled classes need are classes nobody labelled. None takes as many as
+        the labelled classes need; without any label, the number from 1 to 10 with the lowest BIC.
+    components_per_class : int or mapping from label to int, default 1
+        Components of each labelled class.
+    covariance_type : {"full", "tied", "diag", "spherical"}, default "full"
+        As in scikit-learn.
+    assignment : {"soft", "hard"}, default "soft"
+        EM or CEM.
+    unlabelled_weight : float, default 1
+        How much a row without a label counts, from 0 to 1. Below 1 helps where the mixture fits the table badly and
+        many unlabelled rows would pull the classes away from their labels (Nigam et al. 2000).
+    prior_rows, prior_scale : float
+        The prior on covariances: worth ``prior_rows`` rows, with variances ``prior_scale`` times those of the table.
+        Its penalty is part of the objective. ``prior_rows=0`` is maximum likelihood.
+    init_params : {"short_runs", "kmeans", "k-means++", "labels"}, default "short_runs"
+        Where to start: the best of several short runs on at most 5000 rows, k-means, k-means++ centres, or the
+        labelled rows alone.
+    means_init, weights_init, precisions_init : arrays, optional
+        Where to start instead, in scikit-learn's shapes. Components of labelled classes come first, in the order of
+        the labels.
+    n_init : int, default 1
+        Number of starts; the fit with the highest bound is kept.
+    max_iter : int, default 200
+    tol : float, default 1e-4
+        Stop when the bound per row changes by less.
+    warm_start : bool, default False
+        Start from the last fit, where there is one of the same shape.
+    random_state : int, RandomState or None
+    n_jobs : int, optional
+        Threads; the results do not depend on their number.
+    keep_posterior : bool, optional
+        Whether to keep ``posterior_``; None keeps it up to 64 MB.
+    callbacks : iterable of callable, optional
+        Each is called with a ``Progress(iteration, objective, change)`` after every step.
+    verbose : bool, default False
+        Show a progress bar.
+
+    Attributes
+    ----------
+    labels_ : (n,)
+        Cluster of each row, using what is known about it.
+    posterior_ : (n, n_clusters_)
+        Probability of each cluster for each row, using what is known about it.
+    n_clusters_ : int
+    cluster_names_ : (n_clusters_,)
+        The label of each cluster, or "new 1", "new 2", … where nobody labelled one of its rows.
+    component_clusters_ : (components,)
+        The cluster that each component belongs to.
+    weights_, means_, covariances_ : arrays
+        Of the components, ordered by cluster, in scikit-learn's shapes.
+    lower_bound_, lower_bounds_ : float, list of float
+        The objective per row: at the end, and before and after every step.
+    n_iter_, converged_ : int, bool
+    violations_ : Violations
+        Statements that ``labels_`` break: none, unless a label contradicts itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidelight import LabelledMixture
+    >>> X = np.array([[0.0], [0.2], [0.1], [5.0], [5.1], [4.9]])
+    >>> LabelledMixture().fit(X, ["low", None, None, "high", None, None]).cluster_names_.tolist()
+    ['high', 'low']
+    """
+
+    takes: ClassVar[frozenset[str]] = frozenset({"labels", "blocks"})
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        components_per_class: Any = 1,
+        covariance_type: str = "full",
+        assignment: str = "soft",
+        unlabelled_weight: float = 1.0,
+        prior_rows: float = 1.0,
+        prior_scale: float = 0.02,
+        init_params: str = "short_runs",
+        means_init: Any = None,
+        weights_init: Any = None,
+        precisions_init: Any = None,
+        n_init: int = 1,
+        max_iter: int = 200,
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        keep_posterior: bool | None = None,
+        callbacks: Iterable[Callback] | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.components_per_class = components_per_class
+        self.covariance_type = covariance_type
+        self.assignment = assignment
+        self.unlabelled_weight = unlabelled_weight
+        self.prior_rows = prior_rows
+        self.prior_scale = prior_scale
+        self.init_params = init_params
+        self.means_init = means_init
+        self.weights_init = weights_init
+        self.precisions_init = precisions_init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.keep_posterior = keep_posterior
+        self.callbacks = callbacks
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        if self.n_components is not None:
+            check_integer("n_components", self.n_components, least=1)
+        check_choice("covariance_type", self.covariance_type, COVARIANCE_TYPES)
+        check_choice("assignment", self.assignment, _ASSIGNMENTS)
+        check_choice("init_params", self.init_params, STARTS)
+        check_number("unlabelled_weight", self.unlabelled_weight, least=0, most=1)
+        check_number("prior_rows", self.prior_rows, least=0)
+        check_number("prior_scale", self.prior_scale, least=0)
+        check_number("tol", self.tol, least=0)
+        check_integer("n_init", self.n_init, least=1)
+        check_integer("max_iter", self.max_iter, least=1)
+
+    def _fit(self, X: AnyArray, side: SideInformation, sample_weight: FloatArray | None, survey: Survey) -> Fitted:
+        random = check_random_state(self.random_state)
+        family = gaussian_family(self.covariance_type, survey, prior_rows=self.prior_rows, prior_scale=self.prior_scale)
+        rows = choose_rows(X, sample_weight, side.labels, random)
+        few = _Data(np.asarray(X[rows], dtype=float), side.restrict(rows), _take(sample_weight, rows))
+
+        n_components = self.n_components
+        if n_components is None and not len(side.label_names):
+            n_components = self._lowest_bic(few, family, survey, random)
+        layout = lay_out(side.label_names, n_components, self.components_per_class)
+        if layout.n_components > len(rows):
+            raise ValueError(
+                f"n_components={layout.n_components} is more than the n_samples = {len(rows)} rows that count; "
+                "use fewer components."
+            )
+        sample = self._sample(few, family, layout, survey)
+        mixture = self._assemble(_Data(X, side, sample_weight), family, layout)
+        trace = climb_from(
+            [lambda: self._start(sample, survey, random)] * self.n_init,
+            mixture,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            total_weight=survey.total,
+            callbacks=self.callbacks or (),
+            verbose=self.verbose,
+        )
+        return Fitted(mixture, trace, survey.total)
+
+    def _assemble(self, data: "_Data", family: GaussianFamily, layout: Layout) -> Mixture:
+        """Put family, weights and couplings together on some rows."""
+        n = len(data.X)
+        backend = backend_for(n * layout.n_components * self.max_iter // 4)
+        coupling, choose = _ASSIGNMENTS[self.assignment]
+        joint = self._chunklets(data, layout, choose)
+        left_out = None
+        if joint is not None:
+            left_out = np.zeros(n, dtype=bool)
+            left_out[joint.rows] = True
+        labelled = len(data.side.label_names) > 0
+        weights = data.weights
+        if self.unlabelled_weight != 1 and labelled:
+            weights = np.where(data.side.labels >= 0, 1.0, self.unlabelled_weight)
+            weights *= 1.0 if data.weights is None else data.weights
+        return Mixture(
+            rows=Rows(data.X, weights, data.side.labels if labelled else None, left_out),
+            family=family,
+            weights=MaximumLikelihoodWeights(layout.classes),
+            coupling=coupling(layout.classes, backend),
+            joint=joint,
+            backend=backend,
+            n_threads=thread_count(self.n_jobs),
+        )
+
+    def _chunklets(self, data: "_Data", layout: Layout, choose: Chooser) -> Chunklets | None:
+        """Return the coupling of the rows in blocks of two or more, None where there are none."""
+        if "blocks" not in data.side.statements:
+            return None
+        blocks = data.side.blocks
+        shared = np.flatnonzero(np.bincount(blocks[blocks >= 0]) > 1)
+        rows = np.flatnonzero(np.isin(blocks, shared))
+        rows = rows[np.argsort(blocks[rows], kind="stable")]
+        starts = np.flatnonzero(np.diff(blocks[rows], prepend=-1))
+        labels = np.maximum.reduceat(data.side.labels[rows], starts)
+        labelled = len(data.side.label_names) > 0
+        return Chunklets(
+            rows=rows,
+            starts=starts,
+            labels=labels,
+            row_weights=np.ones(len(rows)) if data.weights is None else data.weights[rows],
+            chunklet_weights=np.where((labels >= 0) | (not labelled), 1.0, self.unlabelled_weight),
+            classes=layout.classes,
+            choose=choose,
+        )
+
+    def _sample(self, few: "_Data", family: GaussianFamily, layout: Layout, survey: Survey) -> Sample:
+        return Sample(
+            mixture=self._assemble(few, family, layout),
+            scaled=(few.X - survey.mean) / _scale(survey),
+            weights=np.ones(len(few.X)) if few.weights is None else few.weights,
+            codes=few.side.labels,
+            layout=layout,
+        )
+
+    def _start(self, sample: Sample, survey: Survey, random: np.random.RandomState) -> MixtureState:
+        """Return where to start: the last fit, what the user gave, or what ``init_params`` finds."""
+        n_components, d = sample.layout.n_components, sample.scaled.shape[1]
+        if self.warm_start and hasattr(self, "_state") and np.shape(self.means_) == (n_components, d):
+            return self._state
+        state = (
+            STARTS[self.init_params](sample, random)
+            if self.means_init is None
+            else from_given_means(
+                sample, _shaped("means_init", self.means_init, (n_components, d)), survey.mean, _scale(survey)
+            )
+        )
+        if self.precisions_init is not None:
+            covariances = covariances_from_precisions(self.covariance_type, self.precisions_init, n_components, d)
+            family = sample.mixture.family
+            means = family.attributes(state.parameters)["means_"]
+            state = state._replace(parameters=family.parameters(means, covariances))
+        if self.weights_init is not None:
+            weights = _shaped("weights_init", self.weights_init, (n_components,))
+            if (weights <= 0).any():
+                raise ValueError("weights_init must be positive.")
+            state = state._replace(log_weights=np.log(weights / weights.sum()))
+        return state
+
+    def _lowest_bic(self, few: "_Data", family: GaussianFamily, survey: Survey, random: np.random.RandomState) -> int:
+        """Return the number of components with the lowest BIC on the rows to start from."""
+        total = len(few.X) if few.weights is None else float(few.weights.sum())
+        n_distinct = len(np.unique(few.X, axis=0))
+        criteria = []
+        for n_components in range(1, min(_MOST_COMPONENTS_TRIED, n_distinct) + 1):
+            layout = lay_out(few.side.label_names, n_components, 1)
+            sample = self._sample(few, family, layout, survey)
+            state = STARTS["short_runs"](sample, random)
+            evidence = sample.mixture.expect(state).evidence
+            n_parameters = family.n_parameters(n_components) + n_components - 1
+            criteria.append(-2 * evidence + n_parameters * np.log(total))
+        return int(np.argmin(criteria)) + 1
+
+
+class _Data(NamedTuple):
+    """Rows, what is known about them, and their weights."""
+
+    X: AnyArray
+    side: SideInformation
+    weights: FloatArray | None
+
+
+def _take(weights: FloatArray | None, rows: IntArray) -> FloatArray | None:
+    return None if weights is None else weights[rows]
+
+
+def _scale(survey: Survey) -> FloatArray:
+    """Return the standard deviations, one where a feature is constant."""
+    return np.where(survey.variance > 0, np.sqrt(survey.variance), 1.0)
+
+
+def _shaped(name: str, value: Any, shape: tuple[int, ...]) -> FloatArray:
+    array = np.asarray(value, dtype=float)
+    if array.shape != shape:
+        raise ValueError(f"{name} has shape {array.shape}, but this model needs {shape}.")
+    return array

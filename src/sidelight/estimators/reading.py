@@ -1,0 +1,69 @@
+"""From what users pass to ``fit`` and ``predict`` to arrays, or to an error that says what is wrong and where."""
+
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+from sidelight.inference.rows import Rows
+from sidelight.inference.survey import Survey, survey
+from sidelight.kernels.arrays import AnyArray, FloatArray
+
+
+def read_table(estimator: BaseEstimator, X: Any, *, reset: bool) -> AnyArray:
+    """Return X as an array of floats; a memory-mapped one stays mapped, float32 stays float32.
+
+    Whether all cells are finite is not looked at here: that takes a pass over the table.
+    """
+    _refuse_text_columns(X)
+    return validate_data(
+        estimator,
+        X,
+        reset=reset,
+        dtype=[np.float64, np.float32],
+        ensure_all_finite=False,
+        ensure_min_samples=1,
+    )
+
+
+def _refuse_text_columns(X: Any) -> None:
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        return
+    for name, kind in frame.schema.items():
+        if not (kind.is_numeric() or kind in (nw.Boolean, nw.Object)):
+            raise ValueError(
+                f"X: column {name!r} holds {kind}, not numbers. Leave it out, or encode it "
+                "(scikit-learn's OneHotEncoder, say) before fitting."
+            )
+
+
+def read_weights(sample_weight: Any, X: AnyArray) -> FloatArray | None:
+    """Return the row weights, None where there are none."""
+    if sample_weight is None:
+        return None
+    weights: FloatArray = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    if (weights < 0).any():
+        row = int(np.argmax(weights < 0))
+        raise ValueError(f"sample_weight: the weight of row {row} is {weights[row]}; weights cannot be negative.")
+    if not weights.any():
+        raise ValueError("sample_weight: all weights are zero; at least one row must count.")
+    return weights
+
+
+def survey_finite(estimator: BaseEstimator, rows: Rows) -> Survey:
+    """Survey the table and refuse NaN and infinity, saying where the first one stands."""
+    found = survey(rows)
+    if found.first_bad is not None:
+        row, column = found.first_bad
+        value = rows.X[row, column]
+        kind = "NaN (a missing value)" if np.isnan(value) else "infinity"
+        names = getattr(estimator, "feature_names_in_", None)
+        where = f"column {column}" if names is None else f"column {names[column]!r}"
+        raise ValueError(
+            f"X contains {kind} in row {row}, {where}. {type(estimator).__name__} needs a number in every cell: "
+            "fill missing ones in (sklearn.impute.SimpleImputer) or leave the row or column out."
+        )
+    return found

@@ -1,0 +1,107 @@
+"""Gaussian components whose features are uncorrelated."""
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from sidelight.families.gaussian.centred import ScaledEvaluator
+from sidelight.families.gaussian.precision import linear_form_is_exact, positive_variances
+from sidelight.families.gaussian.prior import CovariancePrior
+from sidelight.families.gaussian.statistics import GaussianStatistics
+from sidelight.families.linear import LinearEvaluator
+from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
+from sidelight.kernels.backend import Backend
+
+
+class DiagonalParameters(NamedTuple):
+    """Means and variances (components, d)."""
+
+    means: FloatArray
+    variances: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class DiagonalGaussian:
+    """Maximum-likelihood (MAP with a prior) Gaussians with one variance per feature and component.
+
+    Parameters
+    ----------
+    centre : (d,)
+        Where rows are measured from in the linear form: the mean of the table.
+    prior : CovariancePrior
+    """
+
+    centre: FloatArray
+    prior: CovariancePrior
+
+    def parameters(self, means: FloatArray, covariances: FloatArray) -> DiagonalParameters:
+        """Return the parameters with these means and variances, both (components, d)."""
+        return DiagonalParameters(means, positive_variances(covariances))
+
+    def evaluator(
+        self, parameters: DiagonalParameters, backend: Backend
+    ) -> LinearEvaluator[GaussianStatistics] | ScaledEvaluator:
+        """Return the quickest evaluator that is exact enough at these parameters."""
+        offsets = parameters.means - self.centre
+        precisions = 1.0 / parameters.variances
+        if linear_form_is_exact(np.abs(offsets) + np.sqrt(parameters.variances), precisions):
+            fill = partial(_fill_squares, centre=self.centre)
+            coefficients = _square_coefficients(offsets, precisions)
+            return LinearEvaluator(fill, coefficients, self._collect)
+        return ScaledEvaluator(parameters.means, np.sqrt(precisions))
+
+    def _collect(self, sums: FloatArray) -> GaussianStatistics:
+        d = len(self.centre)
+        return GaussianStatistics(sums[:, 0], sums[:, 1 : d + 1], sums[:, d + 1 :], self.centre)
+
+    def update(self, statistics: GaussianStatistics) -> DiagonalParameters:
+        """Return the parameters that maximise the expected log density plus the prior: (s + ψ) / (N + ν)."""
+        offsets = statistics.offsets()
+        squares = statistics.second - statistics.mass[:, None] * np.square(offsets) + self.prior.scatter
+        rows = statistics.mass + self.prior.rows
+        variances = np.where((rows > 0)[:, None], squares / np.where(rows > 0, rows, 1.0)[:, None], self.prior.spread)
+        return self.parameters(statistics.origin + offsets, variances)
+
+    def log_prior(self, parameters: DiagonalParameters) -> float:
+        """Return the prior's part of the objective."""
+        return self.prior.log_density(np.log(parameters.variances).sum(axis=1), 1.0 / parameters.variances)
+
+    def sample(
+        self, parameters: DiagonalParameters, component: int, n: int, random: np.random.RandomState
+    ) -> FloatArray:
+        """Draw n rows from one component."""
+        noise = random.standard_normal((n, len(self.centre)))
+        return parameters.means[component] + noise * np.sqrt(parameters.variances[component])
+
+    def attributes(self, parameters: DiagonalParameters) -> dict[str, FloatArray]:
+        """Return the parameters by the names that a fitted estimator shows them under."""
+        return {"means_": parameters.means, "covariances_": parameters.variances}
+
+    def select(self, parameters: DiagonalParameters, components: IntArray) -> DiagonalParameters:
+        """Return the parameters of these components, in this order."""
+        return DiagonalParameters(*(values[components] for values in parameters))
+
+    def around(self, means: FloatArray) -> DiagonalParameters:
+        """Return components with these means, each as wide as the whole table."""
+        return self.parameters(means, np.repeat(self.prior.spread[None], len(means), axis=0))
+
+    def n_parameters(self, n_components: int) -> int:
+        """Return the number of free parameters."""
+        return 2 * n_components * len(self.centre)
+
+
+def _fill_squares(block: AnyArray, out: FloatArray, *, centre: FloatArray) -> None:
+    d = len(centre)
+    centred = out[1 : d + 1]
+    out[0] = 1.0
+    np.subtract(block.T, centre[:, None], out=centred)
+    np.square(centred, out=out[d + 1 :])
+
+
+def _square_coefficients(offsets: FloatArray, precisions: FloatArray) -> FloatArray:
+    """Return what [1, x_i, x_i²] is multiplied with, x measured from the centre."""
+    constant = 0.5 * (np.log(precisions / (2 * math.pi)) - precisions * np.square(offsets)).sum(axis=1)
+    return np.concatenate([constant[:, None], precisions * offsets, -0.5 * precisions], axis=1)

@@ -1,0 +1,68 @@
+"""Evaluate any family whose log density is linear in features of the row: an exponential family.
+
+For a block of rows with features F (features, rows) and coefficients W (components, features), the log densities
+are ``W @ F`` and the sufficient statistics ``F @ R.T``: two matrix products on one block while it is in the cache.
+"""
+
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from sidelight.kernels.arrays import AnyArray, FloatArray
+from sidelight.kernels.blocks import front, rows_per_block
+
+Statistics = TypeVar("Statistics")
+
+
+class LinearEvaluator(Generic[Statistics]):
+    """Log densities and sufficient statistics of blocks of rows, at fixed parameters, in buffers of its own.
+
+    Parameters
+    ----------
+    fill : callable
+        ``fill(block, out)`` writes the features of a block of rows into ``out`` (features, rows).
+    coefficients : (components, features)
+        What the features are multiplied with to give log densities.
+    collect : callable
+        Turns the accumulated (components, features) sums into the family's statistics.
+    """
+
+    def __init__(
+        self,
+        fill: Callable[[AnyArray, FloatArray], None],
+        coefficients: FloatArray,
+        collect: Callable[[FloatArray], Statistics],
+    ) -> None:
+        n_components, n_features = coefficients.shape
+        self.n_components = n_components
+        self.block_rows = rows_per_block(n_components + n_features)
+        self._fill = fill
+        self._coefficients = coefficients
+        self._collect = collect
+        self._feature_buffer = np.empty(n_features * self.block_rows)
+        self._score_buffer = np.empty(n_components * self.block_rows)
+        self._features = front(self._feature_buffer, n_features, 0)
+        # Transposed, the second product is a tenth quicker in OpenBLAS.
+        self._product = np.empty((n_features, n_components))
+        self._sums = np.zeros((n_features, n_components))
+
+    def load(self, block: AnyArray) -> None:
+        """Take a block of rows."""
+        self._features = front(self._feature_buffer, self._coefficients.shape[1], len(block))
+        self._fill(block, self._features)
+
+    def log_likelihood(self) -> FloatArray:
+        """Return the log densities (components, rows) of the block, in a buffer that the next call overwrites."""
+        scores = front(self._score_buffer, self.n_components, self._features.shape[1])
+        return np.matmul(self._coefficients, self._features, out=scores)
+
+    def accumulate(self, responsibilities: FloatArray) -> None:
+        """Add the statistics of the block, weighted by responsibilities (components, rows)."""
+        np.matmul(self._features, responsibilities.T, out=self._product)
+        self._sums += self._product
+
+    def statistics(self) -> Statistics:
+        """Return what was accumulated since the last call, and start anew."""
+        sums, self._sums = self._sums, np.zeros_like(self._sums)
+        return self._collect(sums.T)

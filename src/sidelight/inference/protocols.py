@@ -1,0 +1,145 @@
+"""What inference asks of a model: the faces of families, weights and couplings."""
+
+from typing import Any, NamedTuple, Protocol, Self
+
+import numpy as np
+
+from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
+from sidelight.kernels.backend import Backend
+
+
+class Statistics(Protocol):
+    """Sums over rows: two of them add up to those of all their rows."""
+
+    @property
+    def mass(self) -> FloatArray:
+        """Sum of the responsibilities of each component."""
+
+    def __add__(self, other: Self) -> Self: ...
+
+
+class Evaluator(Protocol):
+    """One thread's view of a family at fixed parameters: a block of at most ``block_rows`` rows at a time.
+
+    The buffers are its own.
+    """
+
+    n_components: int
+    block_rows: int
+
+    def load(self, block: AnyArray) -> None:
+        """Take a block of rows."""
+
+    def log_likelihood(self) -> FloatArray:
+        """Return the log densities (components, rows) of the block, in a buffer that may be overwritten."""
+
+    def accumulate(self, responsibilities: FloatArray) -> None:
+        """Add the statistics of the block, weighted by responsibilities (components, rows)."""
+
+    def statistics(self) -> Any:
+        """Return what was accumulated since the last call, and start anew."""
+
+
+class Family(Protocol):
+    """An emission: parameters are whatever it makes of its statistics."""
+
+    def evaluator(self, parameters: Any, backend: Backend) -> Evaluator:
+        """Return an evaluator of these parameters."""
+
+    def update(self, statistics: Any) -> Any:
+        """Return the parameters that maximise the objective given these statistics."""
+
+    def log_prior(self, parameters: Any) -> float:
+        """Return what the parameters add to the objective by themselves."""
+
+    def parameters(self, means: FloatArray, covariances: FloatArray) -> Any:
+        """Return the parameters with these means and covariances."""
+
+    def around(self, means: FloatArray) -> Any:
+        """Return parameters with these means, each component as wide as the whole table."""
+
+    def attributes(self, parameters: Any) -> dict[str, FloatArray]:
+        """Return the parameters by the names that a fitted estimator shows them under."""
+
+    def select(self, parameters: Any, components: IntArray) -> Any:
+        """Return the parameters of these components, in this order."""
+
+    def sample(self, parameters: Any, component: int, n: int, random: np.random.RandomState) -> FloatArray:
+        """Draw n rows from one component."""
+
+    def n_parameters(self, n_components: int) -> int:
+        """Return the number of free parameters."""
+
+
+class Weights(Protocol):
+    """Sizes of the components."""
+
+    @property
+    def classes(self) -> IntArray:
+        """The class of each component."""
+
+    def update(self, component_mass: FloatArray, class_mass: FloatArray) -> FloatArray:
+        """Return the log weights (components,) that maximise the objective given these counts."""
+
+    def log_prior(self, log_weights: FloatArray) -> float:
+        """Return what the weights add to the objective by themselves."""
+
+
+class RowCoupling(Protocol):
+    """How a row chooses its component when rows are independent given the parameters."""
+
+    @property
+    def monotone(self) -> bool:
+        """Whether every step raises the objective."""
+
+    def __call__(
+        self,
+        scores: FloatArray,
+        log_weights: FloatArray,
+        codes: IntArray | None,
+        weights: FloatArray,
+        evidence: FloatArray,
+    ) -> None:
+        """Turn log densities (components, rows) into weighted responsibilities, in place; fill ``evidence`` (rows,).
+
+        ``codes`` says what is known of each row (-1 nothing), or is None where nothing is known of any.
+        """
+
+
+class EStep(NamedTuple):
+    """What a joint coupling makes of the log densities of its rows.
+
+    Parameters
+    ----------
+    responsibilities : (rows, components)
+        Weights of the emissions.
+    class_counts : (classes,)
+        Draws of the latent class: rows that share one count once.
+    evidence : float
+        The coupled rows' part of the objective.
+    posterior : (rows, components)
+        Rows sum to one: what the user sees, and where the next E-step may start.
+    """
+
+    responsibilities: FloatArray
+    class_counts: FloatArray
+    evidence: float
+    posterior: FloatArray
+
+
+class JointCoupling(Protocol):
+    """How rows that are tied together choose their components."""
+
+    @property
+    def monotone(self) -> bool:
+        """Whether every step raises the objective."""
+
+    @property
+    def rows(self) -> IntArray:
+        """Numbers of the rows it couples."""
+
+    def __call__(self, log_likelihood: FloatArray, log_weights: FloatArray, previous: FloatArray | None) -> EStep:
+        """Return the E-step of the coupled rows from their log densities (rows, components).
+
+        ``previous`` is the posterior of the E-step before, or None at the first.
+        """

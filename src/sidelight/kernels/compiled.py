@@ -1,0 +1,122 @@
+"""The inner loops compiled by numba; imported only when numba is installed and the work is worth compiling for.
+
+Results equal those of :mod:`sidelight.kernels.plain` to rounding. The exponential is a polynomial because LLVM
+vectorises it along the rows, where a call into the C library is made once per number.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import njit
+from numba.core import types
+from numba.extending import intrinsic
+
+from sidelight.kernels.arrays import FloatArray
+
+# contract allows fused multiply-add; reassociation would undo the rounding trick of _exp_of_nonpositive.
+_FAST = {"contract", "nnan", "nsz"}
+
+_LOG2_E = 1.4426950408889634
+_LN2_HIGH = 6.93147180369123816490e-01
+_LN2_LOW = 1.90821492927058770002e-10
+_ROUND = 1.5 * 2.0**52  # adding it leaves the nearest integer in the low bits of the sum
+_ROUND_BITS = int(np.float64(_ROUND).view(np.int64))
+_SMALLEST = -708.0  # exp below this is not a normal number: taken as zero
+# exp on |r| <= ln 2 / 2 to 2e-15: the polynomial through the Chebyshev nodes.
+_HALF_LN2 = 0.5 * math.log(2.0)
+_C0, _C1, _C2, _C3, _C4, _C5, _C6, _C7, _C8, _C9, _C10 = (
+    np.polynomial.Chebyshev.interpolate(np.exp, 10, domain=[-_HALF_LN2, _HALF_LN2])
+    .convert(kind=np.polynomial.Polynomial)
+    .coef.tolist()
+)
+
+
+@intrinsic
+def _bits_of(typing_context: Any, number: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], ir.IntType(64))
+
+    return types.int64(types.float64), generate
+
+
+@intrinsic
+def _number_of(typing_context: Any, bits: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], ir.DoubleType())
+
+    return types.float64(types.int64), generate
+
+
+@njit(inline="always")
+def _exp_of_nonpositive(x: float) -> float:
+    """Return exp(x) for x <= 0: x = n ln 2 + r, a polynomial in r by Estrin's scheme, then n into the exponent."""
+    kept = x > _SMALLEST
+    x = max(x, _SMALLEST)
+    rounded = x * _LOG2_E + _ROUND
+    n = rounded - _ROUND
+    r = (x - n * _LN2_HIGH) - n * _LN2_LOW
+    r2 = r * r
+    r4 = r2 * r2
+    low = (_C3 * r + _C2) * r2 + (_C1 * r + _C0)
+    middle = (_C7 * r + _C6) * r2 + (_C5 * r + _C4)
+    high = _C10 * r2 + (_C9 * r + _C8)
+    p = (high * r4 + middle) * r4 + low
+    power: float = _number_of((_bits_of(rounded) - _ROUND_BITS + 1023) << 52)  # type: ignore[call-arg]
+    return p * power if kept else 0.0
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+def softmax(scores: FloatArray, offsets: FloatArray, weights: FloatArray, evidence: FloatArray) -> None:
+    """See :func:`sidelight.kernels.plain.softmax`."""
+    k, n = scores.shape
+    total = np.zeros(n)
+    for b in range(n):
+        evidence[b] = -np.inf
+    for c in range(k):
+        offset = offsets[c]
+        for b in range(n):
+            evidence[b] = max(evidence[b], scores[c, b] + offset)
+    for c in range(k):
+        offset = offsets[c]
+        for b in range(n):
+            exponential = _exp_of_nonpositive(scores[c, b] + offset - evidence[b])
+            scores[c, b] = exponential
+            total[b] += exponential
+    for b in range(n):
+        evidence[b] += math.log(total[b])
+        total[b] = weights[b] / total[b]
+    for c in range(k):
+        for b in range(n):
+            scores[c, b] *= total[b]
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+def argmax(scores: FloatArray, offsets: FloatArray, weights: FloatArray, evidence: FloatArray) -> None:
+    """See :func:`sidelight.kernels.plain.argmax`."""
+    k, n = scores.shape
+    best = np.zeros(n, dtype=np.int64)
+    for b in range(n):
+        evidence[b] = -np.inf
+    for c in range(k):
+        for b in range(n):
+            score = scores[c, b] + offsets[c]
+            if score > evidence[b]:
+                evidence[b] = score
+                best[b] = c
+            scores[c, b] = 0.0
+    for b in range(n):
+        scores[best[b], b] = weights[b]
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+def quadratic_products(features: FloatArray, d: int) -> None:
+    """See :func:`sidelight.kernels.plain.quadratic_products`."""
+    n = features.shape[1]
+    row = d + 1
+    for i in range(d):
+        for j in range(i, d):
+            for b in range(n):
+                features[row, b] = features[1 + i, b] * features[1 + j, b]
+            row += 1

@@ -1,0 +1,88 @@
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sidelight.metrics import violations
+from sidelight.side import SideInformation
+
+build = SideInformation.build
+
+
+def test_each_kind_of_statement():
+    side = build(
+        10,
+        y=["a", "a", "a", "b", "b"] + [None] * 5,
+        must_link=[(0, 1), (5, 9)],
+        cannot_link=[(3, 4), (0, 5)],
+        blocks=[[5, 6, 7], [8]],
+        confidence=[1, 0.7, 1, 1],
+    )
+    found = violations(side, ["u", "u", "v", "v", "v", "u", "v", "u", "w", "w"])
+    assert found.labels.tolist() == [2]
+    assert found.must_link.tolist() == [[5, 9]]
+    assert found.cannot_link.tolist() == [[0, 5], [3, 4]]
+    assert found.blocks.tolist() == [6]
+    assert found.total == 5
+    assert found.n_statements == 5 + 2 + 2 + 3
+    assert found.fraction == pytest.approx(5 / 12)
+    assert found.rows().tolist() == [0, 2, 3, 4, 5, 6, 9]
+    assert bool(found)
+    assert str(found) == (
+        "5 of 12 statements broken: 1 of 5 labels, 1 of 2 must-links, 2 of 2 cannot-links, 1 of 3 block members"
+    )
+
+
+def test_nothing_broken_and_nothing_stated():
+    side = build(4, y=[1, 1, 0, -1], must_link=[(2, 3)])
+    kept = violations(side, [7, 7, 5, 5])
+    assert not kept
+    assert kept.total == 0
+    assert len(kept.rows()) == 0
+    assert str(kept) == "none of 4 statements broken"
+    nothing = violations(build(3), [0, 1, 2])
+    assert nothing.fraction == 0
+    assert nothing.n_statements == 0
+    assert violations(build(0), []).total == 0
+
+
+def test_two_labels_cannot_share_a_cluster():
+    found = violations(build(4, y=["a", "a", "a", "b"]), [0, 0, 0, 0])
+    assert found.labels.tolist() == [3]
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(st.tuples(st.integers(-1, 3), st.integers(0, 3)), min_size=1, max_size=12))
+def test_labels_are_matched_as_well_as_possible(rows):
+    y, clusters = np.array(rows).T
+    found = violations(build(len(y), y=y), clusters)
+    known = y >= 0
+    fewest = min(sum(known & (np.array(names)[clusters] != y)) for names in permutations(range(4)))
+    assert len(found.labels) == fewest
+    # The rows listed are those outside a one-to-one matching, not just as many.
+    kept = np.setdiff1d(np.flatnonzero(known), found.labels)
+    pairs = set(zip(y[kept].tolist(), clusters[kept].tolist(), strict=True))
+    assert len({label for label, _ in pairs}) == len({cluster for _, cluster in pairs}) == len(pairs)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(st.tuples(st.integers(-1, 2), st.integers(0, 2)), min_size=1, max_size=12))
+def test_blocks_are_held_to_their_largest_part(rows):
+    blocks, clusters = np.array(rows).T
+    found = violations(build(len(blocks), blocks=blocks), clusters)
+    for block in set(blocks.tolist()) - {-1}:
+        inside = np.flatnonzero(blocks == block)
+        kept = np.setdiff1d(inside, found.blocks)
+        largest = max(np.sum(clusters[inside] == k) for k in range(3))
+        assert len(kept) == largest
+        assert len(set(clusters[kept].tolist())) == 1
+    assert (blocks[found.blocks] >= 0).all()
+
+
+def test_wrong_length():
+    with pytest.raises(ValueError, match="labels has 2 values, but the side information is about 3 rows"):
+        violations(build(3), [0, 1])
+    with pytest.raises(ValueError, match="labels has no label at place 1"):
+        violations(build(2), [0.0, float("nan")])
