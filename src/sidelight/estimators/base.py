@@ -1,18 +1,17 @@
-"""What every mixture estimator shares: reading what is known, placing rows, telling how sure it is."""
+"""What every mixture estimator shares: fitting, placing rows, telling how sure it is."""
 
-from abc import ABC, abstractmethod
-from typing import Any, ClassVar, NamedTuple, Self
+from abc import abstractmethod
+from typing import Any, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight.couplings.independent import Independent
 from sidelight.estimators.clusters import cluster_names, cluster_order
+from sidelight.estimators.informed import InformedEstimator
 from sidelight.estimators.placement import Placement
 from sidelight.estimators.reading import read_table, read_weights, survey_finite
-from sidelight.estimators.registry import estimators_taking
 from sidelight.inference.loop import Trace
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.protocols import Family
@@ -27,14 +26,6 @@ from sidelight.weights import MaximumLikelihoodWeights
 
 _LARGEST_KEPT_POSTERIOR = 64_000_000  # bytes
 
-_SPOKEN = {
-    "labels": "labels (y)",
-    "must_link": "must-links",
-    "cannot_link": "cannot-links",
-    "blocks": "blocks",
-    "confidence": "links with a confidence below 1",
-}
-
 
 class Fitted(NamedTuple):
     """What a model's own fit gives: the mixture on its data, how the ascent went, and how many rows it counts for."""
@@ -44,10 +35,8 @@ class Fitted(NamedTuple):
     total_weight: float
 
 
-class MixtureEstimator(ClusterMixin, BaseEstimator, ABC):
+class MixtureEstimator(InformedEstimator):
     """A mixture of components, grouped in clusters, fitted to a table and to what is known about its rows."""
-
-    takes: ClassVar[frozenset[str]] = frozenset()
 
     # Set by every subclass's __init__.
     random_state: Any
@@ -107,10 +96,6 @@ class MixtureEstimator(ClusterMixin, BaseEstimator, ABC):
             self._store(fitted, known)
         return self
 
-    def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> LabelArray:
-        """Fit and return ``labels_``, which use what is known about the rows."""
-        return self.fit(X, y, **fit_params).labels_
-
     def predict(self, X: Any) -> LabelArray:
         """Return the cluster of each row of a table, by the fitted mixture alone."""
         return self._place(X).labels
@@ -162,35 +147,6 @@ class MixtureEstimator(ClusterMixin, BaseEstimator, ABC):
     def _n_parameters(self) -> int:
         n_components = len(self.weights_)
         return self._family.n_parameters(n_components) + n_components - 1
-
-    def _read_side(
-        self, n: int, y: Any, must_link: Any, cannot_link: Any, side: SideInformation | None, sample_id: Any
-    ) -> SideInformation:
-        """Pool everything said about the rows; refuse what this estimator has no meaning for."""
-        known = SideInformation.build(n, y=y, must_link=must_link, cannot_link=cannot_link, sample_id=sample_id)
-        if side is not None:
-            if not isinstance(side, SideInformation):
-                raise TypeError(
-                    f"side must be a SideInformation, not {type(side).__name__}; "
-                    "make one with SideInformation.build(n, y=…, must_link=…, cannot_link=…, blocks=…)."
-                )
-            if sample_id is not None:
-                side = side.align(sample_id)
-            elif side.n_rows != n:
-                raise ValueError(
-                    f"side speaks of {side.n_rows} rows, but X has {n}; pass sample_id (and build side with it) "
-                    "so that rows are found by name."
-                )
-            known = known.combine(side)
-        for statement in sorted(known.statements - self.takes):
-            others = estimators_taking(statement)
-            remedy = f"use {' or '.join(others)}" if others else "leave them out"
-            if statement == "must_link" and "blocks" in self.takes:
-                remedy += ", or turn certain ones into blocks: side=SideInformation.build(…).as_blocks()"
-            raise ValueError(f"{type(self).__name__} cannot use {_SPOKEN[statement]}: {remedy}.")
-        if known.statements - {"labels"}:
-            known.closure()  # raises if statements contradict each other
-        return known
 
     def _store(self, fitted: Fitted, side: SideInformation) -> None:
         """Set the fitted attributes."""

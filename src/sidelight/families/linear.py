@@ -38,10 +38,12 @@ class LinearEvaluator(Generic[Statistics]):
         self.n_components = n_components
         self.block_rows = rows_per_block(n_components + n_features)
         self._fill = fill
-        self._coefficients = coefficients
+        # A multiple of four components makes the first product a tenth quicker in OpenBLAS.
+        padding = -n_components % 4
+        self._coefficients = np.concatenate([coefficients, np.zeros((padding, n_features))])
         self._collect = collect
         self._feature_buffer = np.empty(n_features * self.block_rows)
-        self._score_buffer = np.empty(n_components * self.block_rows)
+        self._score_buffer = np.empty(len(self._coefficients) * self.block_rows)
         self._features = front(self._feature_buffer, n_features, 0)
         # Transposed, the second product is a tenth quicker in OpenBLAS.
         self._product = np.empty((n_features, n_components))
@@ -54,8 +56,8 @@ class LinearEvaluator(Generic[Statistics]):
 
     def log_likelihood(self) -> FloatArray:
         """Return the log densities (components, rows) of the block, in a buffer that the next call overwrites."""
-        scores = front(self._score_buffer, self.n_components, self._features.shape[1])
-        return np.matmul(self._coefficients, self._features, out=scores)
+        scores = front(self._score_buffer, len(self._coefficients), self._features.shape[1])
+        return np.matmul(self._coefficients, self._features, out=scores)[: self.n_components]
 
     def accumulate(self, responsibilities: FloatArray) -> None:
         """Add the statistics of the block, weighted by responsibilities (components, rows)."""

@@ -18,17 +18,17 @@ class Backend(NamedTuple):
 
     softmax: Callable[[FloatArray, FloatArray, FloatArray, FloatArray], None]
     argmax: Callable[[FloatArray, FloatArray, FloatArray, FloatArray], None]
-    quadratic_products: Callable[[FloatArray, int], None]
+    quadratic_features: Callable[[FloatArray, FloatArray, FloatArray], None]
 
 
-NUMPY = Backend(plain.softmax, plain.argmax, plain.quadratic_products)
+NUMPY = Backend(plain.softmax, plain.argmax, plain.quadratic_features)
 
 
 @cache
 def compiled() -> Backend:
     """Return the compiled loops; raises ImportError where numba is not installed (``pip install sidelight[fast]``)."""
     loops = import_module("sidelight.kernels.compiled")
-    return Backend(loops.softmax, loops.argmax, loops.quadratic_products)
+    return Backend(loops.softmax, loops.argmax, loops.quadratic_features)
 
 
 def backend_for(n_scores: int) -> Backend:

@@ -74,7 +74,14 @@ def softmax(scores: FloatArray, offsets: FloatArray, weights: FloatArray, eviden
     total = np.zeros(n)
     for b in range(n):
         evidence[b] = -np.inf
-    for c in range(k):
+    # Four components at a time: the running maximum is loaded and stored a quarter as often.
+    for c in range(0, k - 3, 4):
+        first, second, third, fourth = offsets[c], offsets[c + 1], offsets[c + 2], offsets[c + 3]
+        for b in range(n):
+            low = max(scores[c, b] + first, scores[c + 1, b] + second)
+            high = max(scores[c + 2, b] + third, scores[c + 3, b] + fourth)
+            evidence[b] = max(evidence[b], max(low, high))
+    for c in range(k - k % 4, k):
         offset = offsets[c]
         for b in range(n):
             evidence[b] = max(evidence[b], scores[c, b] + offset)
@@ -111,12 +118,17 @@ def argmax(scores: FloatArray, offsets: FloatArray, weights: FloatArray, evidenc
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
-def quadratic_products(features: FloatArray, d: int) -> None:
-    """See :func:`sidelight.kernels.plain.quadratic_products`."""
-    n = features.shape[1]
+def quadratic_features(block: FloatArray, centre: FloatArray, out: FloatArray) -> None:
+    """See :func:`sidelight.kernels.plain.quadratic_features`."""
+    n, d = block.shape
+    for b in range(n):
+        out[0, b] = 1.0
+    for i in range(d):
+        for b in range(n):
+            out[1 + i, b] = block[b, i] - centre[i]
     row = d + 1
     for i in range(d):
         for j in range(i, d):
             for b in range(n):
-                features[row, b] = features[1 + i, b] * features[1 + j, b]
+                out[row, b] = out[1 + i, b] * out[1 + j, b]
             row += 1

@@ -42,10 +42,13 @@ def argmax(scores: FloatArray, offsets: FloatArray, weights: FloatArray, evidenc
     scores[best, rows] = weights
 
 
-def quadratic_products(features: FloatArray, d: int) -> None:
-    """Fill features (1 + d + d(d+1)/2, rows), whose rows 1 … d hold x_1 … x_d, with x_i x_j (i <= j) below."""
-    centred = features[1 : d + 1]
+def quadratic_features(block: FloatArray, centre: FloatArray, out: FloatArray) -> None:
+    """Fill ``out`` with [1, x_i, x_i x_j (i <= j)] of the centred rows of a block, one feature per row of ``out``."""
+    d = block.shape[1]
+    centred = out[1 : d + 1]
+    out[0] = 1.0
+    np.subtract(block.T, centre[:, None], out=centred)
     start = d + 1
     for i in range(d):
-        np.multiply(centred[i], centred[i:], out=features[start : start + d - i])
+        np.multiply(centred[i], centred[i:], out=out[start : start + d - i])
         start += d - i

@@ -40,9 +40,7 @@ def as_vector(values: Any, argument: str, n: int | None = None) -> AnyArray:
     """Turn a list, array or column of pandas or polars into a one-dimensional array, checking its length."""
     readable = isinstance(values, Iterable) or hasattr(values, "__array__")
     if isinstance(values, (str, bytes, Mapping)) or not readable:
-        raise ValueError(  # noqa: TRY004  (as scikit-learn does for malformed input)
-            f"{argument} must be a one-dimensional list, array or column, not {type(values).__name__}"
-        )
+        raise ValueError(f"{argument} must be a one-dimensional list, array or column, not {type(values).__name__}")
     if np.ma.isMaskedArray(values):
         array = np.asarray(values).astype(object)
         array[np.ma.getmaskarray(values)] = None

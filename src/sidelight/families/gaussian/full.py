@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -64,7 +64,7 @@ class FullGaussian:
 
     def _collect(self, sums: FloatArray) -> GaussianStatistics:
         d = len(self.centre)
-        rows, columns = np.triu_indices(d)
+        rows, columns = _upper_triangle(d)
         second = np.empty((len(sums), d, d))
         second[:, rows, columns] = sums[:, d + 1 :]
         second[:, columns, rows] = sums[:, d + 1 :]
@@ -112,11 +112,15 @@ class FullGaussian:
         return n_components * (d + d * (d + 1) // 2)
 
 
+@cache
+def _upper_triangle(d: int) -> tuple[IntArray, IntArray]:
+    """Return the rows and columns of the upper triangle, in the order of the quadratic features."""
+    return np.triu_indices(d)
+
+
 def _fill_quadratic(block: AnyArray, out: FloatArray, *, centre: FloatArray, backend: Backend) -> None:
-    d = len(centre)
-    out[0] = 1.0
-    np.subtract(block.T, centre[:, None], out=out[1 : d + 1])
-    backend.quadratic_products(out, d)
+    # One layout and type for the compiled loop, which would else be compiled again for each.
+    backend.quadratic_features(np.require(block, np.float64, ["C", "W"]), centre, out)
 
 
 def _quadratic_coefficients(offsets: FloatArray, precisions: FloatArray, factors: FloatArray) -> FloatArray:
@@ -126,6 +130,6 @@ def _quadratic_coefficients(offsets: FloatArray, precisions: FloatArray, factors
     log_scales = np.log(np.diagonal(factors, axis1=1, axis2=2)).sum(axis=1)
     constant = log_scales - 0.5 * d * math.log(2 * math.pi) - 0.5 * np.square(whitened).sum(axis=1)
     linear = np.einsum("kij,kj->ki", precisions, offsets)
-    rows, columns = np.triu_indices(d)
+    rows, columns = _upper_triangle(d)
     quadratic = np.where(rows == columns, -0.5, -1.0) * precisions[:, rows, columns]
     return np.concatenate([constant[:, None], linear, quadratic], axis=1)
