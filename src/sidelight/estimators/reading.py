@@ -54,16 +54,18 @@ def read_weights(sample_weight: Any, X: AnyArray) -> FloatArray | None:
 
 
 def survey_finite(estimator: BaseEstimator, rows: Rows) -> Survey:
-    """Survey the table and refuse NaN and infinity, saying where the first one stands."""
+    """Survey the table and refuse NaN, infinity and what is nearly so, saying where the first one stands."""
     found = survey(rows)
     if found.first_bad is not None:
         row, column = found.first_bad
         value = rows.X[row, column]
-        kind = "NaN (a missing value)" if np.isnan(value) else "infinity"
         names = getattr(estimator, "feature_names_in_", None)
-        where = f"column {column}" if names is None else f"column {names[column]!r}"
+        where = f"row {row}, column {column}" if names is None else f"row {row}, column {names[column]!r}"
+        if np.isfinite(value):
+            raise ValueError(f"X contains {value} in {where}, too large to square; rescale the column.")
+        kind = "NaN (a missing value)" if np.isnan(value) else "infinity"
         raise ValueError(
-            f"X contains {kind} in row {row}, {where}. {type(estimator).__name__} needs a number in every cell: "
+            f"X contains {kind} in {where}. {type(estimator).__name__} needs a number in every cell: "
             "fill missing ones in (sklearn.impute.SimpleImputer) or leave the row or column out."
         )
     return found

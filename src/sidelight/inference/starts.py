@@ -6,7 +6,6 @@ nor on whether equal rows are repeated or weighted.
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
-from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils.extmath import row_norms
 
 from sidelight.inference.mixture import Mixture, MixtureState, class_sums
@@ -112,11 +111,9 @@ def match_to_labels(rows: FloatArray, centres: FloatArray, codes: IntArray, clas
 
 def nearest_components(rows: FloatArray, centres: FloatArray, codes: IntArray, classes: IntArray) -> IntArray:
     """Return the component with the nearest centre for each row, among those its label allows."""
-    assignment = pairwise_distances_argmin(rows, centres).astype(np.int64)
-    for c in np.unique(codes[codes >= 0]):
-        members, components = np.flatnonzero(codes == c), np.flatnonzero(classes == c)
-        assignment[members] = components[pairwise_distances_argmin(rows[members], centres[components])]
-    return assignment
+    distances = _squared_distances(rows, row_norms(rows, squared=True), centres)
+    distances[(codes[:, None] >= 0) & (codes[:, None] != classes)] = np.inf
+    return distances.argmin(axis=1)
 
 
 def lloyd(

@@ -7,11 +7,13 @@ import numpy as np
 from sidelight.inference.rows import Rows
 from sidelight.kernels.arrays import FloatArray
 
+# Squares of larger numbers, and their products, would overflow.
+LARGEST = 1e100
 _SURVEY_ROWS = 3072
 
 
 class Survey(NamedTuple):
-    """Weighted mean and variance of each feature, the total weight, and the first cell that is no finite number."""
+    """Weighted mean and variance of each feature, the total weight, and the first cell that is no usable number."""
 
     mean: FloatArray
     variance: FloatArray
@@ -29,11 +31,8 @@ def survey(rows: Rows) -> Survey:
     for number, chunk in enumerate(rows.chunks()):
         for block in rows.blocks(chunk, _SURVEY_ROWS):
             values = np.asarray(block.values, dtype=float)
-            # A sum is finite only where every term is; overflow of huge finite terms is looked into.
-            with np.errstate(over="ignore", invalid="ignore"):
-                suspicious = not np.isfinite(values.sum())
-            if suspicious and not np.isfinite(values).all():
-                row, column = np.argwhere(~np.isfinite(values))[0]
+            if not (values.min() >= -LARGEST and values.max() <= LARGEST):  # NaN compares false
+                row, column = np.argwhere(~(np.abs(values) <= LARGEST))[0]
                 start = block.numbers.start if isinstance(block.numbers, slice) else block.numbers[0]
                 return Survey(first, second, total, (int(start + row), int(column)))
             if number == 0 and total == 0.0:

@@ -24,10 +24,10 @@ _LN2_LOW = 1.90821492927058770002e-10
 _ROUND = 1.5 * 2.0**52  # adding it leaves the nearest integer in the low bits of the sum
 _ROUND_BITS = int(np.float64(_ROUND).view(np.int64))
 _SMALLEST = -708.0  # exp below this is not a normal number: taken as zero
-# exp on |r| <= ln 2 / 2 to 2e-15: the polynomial through the Chebyshev nodes.
+# exp on |r| <= ln 2 / 2 is 1 + r q(r), exact at 0, with q the polynomial through the Chebyshev nodes: to 1e-15.
 _HALF_LN2 = 0.5 * math.log(2.0)
-_C0, _C1, _C2, _C3, _C4, _C5, _C6, _C7, _C8, _C9, _C10 = (
-    np.polynomial.Chebyshev.interpolate(np.exp, 10, domain=[-_HALF_LN2, _HALF_LN2])
+_C1, _C2, _C3, _C4, _C5, _C6, _C7, _C8, _C9, _C10 = (
+    np.polynomial.Chebyshev.interpolate(lambda r: np.expm1(r) / r, 9, domain=[-_HALF_LN2, _HALF_LN2])
     .convert(kind=np.polynomial.Polynomial)
     .coef.tolist()
 )
@@ -59,7 +59,7 @@ def _exp_of_nonpositive(x: float) -> float:
     r = (x - n * _LN2_HIGH) - n * _LN2_LOW
     r2 = r * r
     r4 = r2 * r2
-    low = (_C3 * r + _C2) * r2 + (_C1 * r + _C0)
+    low = (_C3 * r + _C2) * r2 + (_C1 * r + 1.0)
     middle = (_C7 * r + _C6) * r2 + (_C5 * r + _C4)
     high = _C10 * r2 + (_C9 * r + _C8)
     p = (high * r4 + middle) * r4 + low

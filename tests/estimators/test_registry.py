@@ -1,0 +1,119 @@
+"""Every public estimator: scikit-learn's own checks, and what design and users expect of all of them."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import check_estimator
+
+import sidelight
+from sidelight import SideInformation, all_estimators
+from sidelight.side import draw_labels
+
+EVERY = pytest.mark.parametrize("estimator", [cls for _, cls in all_estimators()], ids=[n for n, _ in all_estimators()])
+X, Y = load_iris(return_X_y=True)
+PARTIAL = draw_labels(Y, fraction=0.2, random_state=0)
+
+
+def make(estimator, **parameters):
+    return estimator(**{"random_state": 0} | parameters) if "random_state" in estimator().get_params() else estimator()
+
+
+@pytest.mark.filterwarnings("ignore")
+@EVERY
+def test_scikit_learns_own_checks_pass(estimator):
+    results = check_estimator(estimator(), on_fail=None)
+    failed = [(result["check_name"], result["exception"]) for result in results if result["status"] == "failed"]
+    assert not failed
+    assert sum(result["status"] == "passed" for result in results) > 40
+
+
+def test_the_list_is_what_the_package_exports():
+    assert all_estimators()
+    for name, estimator in all_estimators():
+        assert getattr(sidelight, name) is estimator
+
+
+@EVERY
+def test_labels_are_respected_and_numbered_as_given(estimator):
+    if "labels" not in estimator.takes:
+        pytest.skip("takes no labels")
+    model = make(estimator).fit(X, PARTIAL)
+    known = PARTIAL >= 0
+    np.testing.assert_array_equal(model.labels_[known], PARTIAL[known])
+    assert model.violations_.total == 0
+    assert model.n_clusters_ == 3
+    assert model.cluster_names_.tolist() == [0, 1, 2]
+
+
+@EVERY
+def test_names_of_labels_come_back(estimator):
+    if "labels" not in estimator.takes:
+        pytest.skip("takes no labels")
+    names = load_iris().target_names[Y].astype(object)
+    names[PARTIAL < 0] = None
+    model = make(estimator).fit(X, names)
+    found = model.cluster_names_[model.labels_]
+    assert np.mean(found == load_iris().target_names[Y]) > 0.8
+
+
+@EVERY
+def test_frames_give_what_arrays_give(estimator):
+    columns = load_iris().feature_names
+    reference = make(estimator).fit(X, PARTIAL)
+    for frame, y in (
+        (pd.DataFrame(X, columns=columns), pd.Series(PARTIAL)),
+        (pl.DataFrame(X, schema=columns), pl.Series(PARTIAL)),
+    ):
+        model = make(estimator).fit(frame, y)
+        np.testing.assert_array_equal(model.labels_, reference.labels_)
+        np.testing.assert_array_equal(model.predict(frame), reference.predict(X))
+        assert list(model.feature_names_in_) == columns
+
+
+@EVERY
+def test_clones_and_pickles_behave_the_same(estimator):
+    model = make(estimator).fit(X, PARTIAL)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    np.testing.assert_array_equal(clone(model).fit(X, PARTIAL).labels_, model.labels_)
+
+
+@EVERY
+def test_works_in_a_pipeline(estimator):
+    pipeline = make_pipeline(StandardScaler(), make(estimator))
+    labels = pipeline.fit(X, PARTIAL).predict(X)
+    assert labels.shape == (150,)
+    assert np.mean(labels == Y) > 0.8
+
+
+@EVERY
+def test_statements_without_a_meaning_are_refused(estimator):
+    statements = {
+        "must_link": {"must_link": [(0, 1)]},
+        "cannot_link": {"cannot_link": [(0, 149)]},
+        "blocks": {"side": SideInformation.build(150, blocks=[[0, 1, 2]])},
+        "confidence": {"side": SideInformation.build(150, must_link=[(0, 1)], confidence=0.9)},
+    }
+    for statement, given in statements.items():
+        if statement not in estimator.takes and not (statement == "confidence" and "must_link" not in estimator.takes):
+            with pytest.raises(ValueError, match=f"{estimator.__name__} cannot use"):
+                make(estimator).fit(X, **given)
+
+
+@EVERY
+def test_side_information_is_found_by_id_in_any_order(estimator):
+    if "labels" not in estimator.takes:
+        pytest.skip("takes no labels")
+    ids = np.array([f"flower {i}" for i in range(150)])
+    side = SideInformation.build(150, y=PARTIAL, sample_id=ids)
+    rows = np.random.default_rng(0).permutation(150)[:120]
+    model = make(estimator).fit(X[rows], side=side, sample_id=ids[rows])
+    known = PARTIAL[rows] >= 0
+    np.testing.assert_array_equal(model.labels_[known], PARTIAL[rows][known])

@@ -1,0 +1,40 @@
+"""The loop and its progress."""
+
+from sidelight.inference.loop import ascend
+from sidelight.inference.progress import progress_bar
+
+
+def halving(x):
+    """Move half of the way to 10; the objective is minus the distance before the move."""
+    return x + (10 - x) / 2, -abs(10 - x)
+
+
+def test_stops_when_the_objective_changes_by_less_than_tol():
+    trace = ascend(halving, 0.0, max_iter=100, tol=1.0)
+    assert trace.converged
+    assert trace.objectives == (-10.0, -5.0, -2.5, -1.25, -0.625)
+    assert trace.state == 10 - 10 / 2**5
+
+
+def test_stops_after_max_iter_and_says_so():
+    trace = ascend(halving, 0.0, max_iter=3, tol=1e-9)
+    assert not trace.converged
+    assert len(trace.objectives) == 3
+
+
+def test_callbacks_hear_of_every_step():
+    heard = []
+    ascend(halving, 0.0, max_iter=3, tol=0.0, callbacks=[heard.append])
+    assert [progress.iteration for progress in heard] == [1, 2, 3]
+    assert heard[0].change == float("inf")
+    assert [progress.change for progress in heard[1:]] == [5.0, 2.5]
+
+
+def test_the_bar_shows_steps_and_bound(capsys):
+    with progress_bar("climbing", 3) as move:
+        ascend(halving, 0.0, max_iter=3, tol=0.0, callbacks=[move])
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "climbing" in printed.err
+    assert "3/3" in printed.err
+    assert "-2.5" in printed.err

@@ -1,0 +1,138 @@
+"""The pass and the ascent: never downhill, and the same for any number of threads."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import multivariate_normal
+
+from oracles.mixtures import FAMILIES, family_for, mixture_of, random_state
+from sidelight.couplings.choice import outright, softly
+from sidelight.couplings.chunklets import Chunklets
+from sidelight.couplings.hard import Hard
+from sidelight.couplings.independent import Independent
+from sidelight.inference.rows import CHUNK_ROWS
+from sidelight.kernels.backend import NUMPY, compiled
+
+COUPLINGS = {"soft": (Independent, softly), "hard": (Hard, outright)}
+
+
+def problem(seed, covariance_type, assignment, *, labelled, weighted, blocks, n=60, d=2, backend=NUMPY):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) * rng.uniform(0.1, 10, size=d) + rng.normal(size=(n, 1)) * 3
+    classes = np.array([0, 0, 1, 2])
+    k = len(classes)
+    family = family_for(X, covariance_type, rows=1.0, fraction=0.02)
+    coupling, choose = COUPLINGS[assignment]
+    rows = {}
+    codes = np.where(rng.uniform(size=n) < 0.3, rng.integers(0, 3, size=n), -1)
+    weights = rng.choice([0.1, 1.0, 2.0], size=n)
+    if labelled:
+        rows["codes"] = codes
+    if weighted:
+        rows["weights"] = weights
+    joint = None
+    if blocks:
+        members = rng.permutation(n)[:12]
+        rows["left_out"] = np.isin(np.arange(n), members)
+        joint = Chunklets(
+            members,
+            np.array([0, 3, 8]),
+            np.array([-1, 1 if labelled else -1, -1]),
+            weights[members] if weighted else np.ones(12),
+            np.array([1.0, 1.0, 0.3]),
+            classes,
+            choose,
+        )
+    mixture = mixture_of(X, family, k, backend=backend, coupling=coupling, classes=classes, joint=joint, **rows)
+    return mixture, random_state(rng, X, family, covariance_type, k)
+
+
+@settings(max_examples=120, deadline=None)
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from(list(FAMILIES)),
+    st.sampled_from(["soft", "hard"]),
+    st.booleans(),
+    st.booleans(),
+    st.booleans(),
+)
+def test_every_step_raises_the_objective(seed, covariance_type, assignment, labelled, weighted, blocks):
+    mixture, state = problem(seed, covariance_type, assignment, labelled=labelled, weighted=weighted, blocks=blocks)
+    previous = -np.inf
+    for _ in range(12):
+        state, objective = mixture.step(state)
+        assert objective >= previous - 1e-9 * abs(previous) if np.isfinite(previous) else True
+        previous = objective
+    final = mixture.assignments(state, lambda *_: None)
+    assert final >= previous - 1e-9 * abs(previous)
+
+
+@pytest.mark.parametrize("assignment", ["soft", "hard"])
+def test_the_objective_is_the_likelihood_it_claims_to_be(assignment):
+    mixture, state = problem(3, "full", assignment, labelled=True, weighted=True, blocks=False)
+    _, objective = mixture.step(state)
+    densities = np.stack(
+        [
+            multivariate_normal(mean, covariance).logpdf(mixture.rows.X)
+            for mean, covariance in zip(state.parameters.means, state.parameters.covariances, strict=True)
+        ],
+        axis=1,
+    )
+    joint = densities + state.log_weights
+    codes, classes = mixture.rows.codes, mixture.weights.classes
+    joint[(codes[:, None] >= 0) & (codes[:, None] != classes)] = -np.inf
+    value = np.logaddexp.reduce(joint, axis=1) if assignment == "soft" else joint.max(axis=1)
+    expected = mixture.rows.weights @ value + mixture.family.log_prior(state.parameters)
+    np.testing.assert_allclose(objective, expected, rtol=1e-10)
+
+
+def test_results_are_the_same_for_any_number_of_threads():
+    rng = np.random.default_rng(0)
+    n = 3 * CHUNK_ROWS + 17
+    X = rng.normal(size=(n, 3))
+    family = family_for(X, "full", rows=1.0, fraction=0.02)
+    state = random_state(rng, X, family, "full", 4)
+    results = []
+    for n_threads in (1, 2, 3):
+        mixture = mixture_of(X, family, 4, n_threads=n_threads)
+        results.append(mixture.step(state))
+    for following, objective in results[1:]:
+        assert objective == results[0][1]
+        np.testing.assert_array_equal(following.parameters.covariances, results[0][0].parameters.covariances)
+        np.testing.assert_array_equal(following.log_weights, results[0][0].log_weights)
+
+
+def test_both_backends_take_the_same_steps():
+    states = []
+    for backend in (NUMPY, compiled()):
+        mixture, state = problem(5, "full", "soft", labelled=True, weighted=True, blocks=True, n=900, backend=backend)
+        for _ in range(3):
+            state, objective = mixture.step(state)
+        states.append((state, objective))
+    np.testing.assert_allclose(states[0][1], states[1][1], rtol=1e-12)
+    np.testing.assert_allclose(states[0][0].parameters.means, states[1][0].parameters.means, rtol=1e-9)
+
+
+def test_rows_in_blocks_are_written_once_and_posteriors_sum_to_one():
+    mixture, state = problem(7, "diag", "soft", labelled=True, weighted=True, blocks=True)
+    seen = np.zeros(len(mixture.rows.X))
+
+    def write(rows, posterior, log_evidence):
+        seen[rows] += 1
+        np.testing.assert_allclose(posterior.sum(axis=1), 1.0)
+
+    mixture.assignments(state, write)
+    np.testing.assert_array_equal(seen, 1)
+
+
+def test_a_table_that_is_wholly_coupled_needs_no_free_rows():
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(6, 2))
+    family = family_for(X, "full", rows=1.0, fraction=0.1)
+    classes = np.arange(2)
+    members = np.arange(6)
+    joint = Chunklets(members, np.array([0, 3]), np.full(2, -1), np.ones(6), np.ones(2), classes, softly)
+    mixture = mixture_of(X, family, 2, joint=joint, left_out=np.ones(6, dtype=bool))
+    state, first = mixture.step(random_state(rng, X, family, "full", 2))
+    assert mixture.step(state)[1] >= first

@@ -1,0 +1,98 @@
+"""Where to start."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
+from sklearn.datasets import make_blobs
+
+from sidelight.inference.starts import lloyd, match_to_labels, nearest_components, row_order, spread_centres
+
+CENTRES = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0], [10.0, 10.0]])
+
+
+def blobs(seed=0):
+    X, y = make_blobs(200, centers=CENTRES, cluster_std=0.5, random_state=seed)
+    return X, y
+
+
+def test_spread_centres_hit_every_blob():
+    X, _ = blobs()
+    for seed in range(10):
+        centres = spread_centres(X, np.ones(200), np.full(200, -1), np.arange(4), np.random.RandomState(seed))
+        assert set(cdist(centres, CENTRES).argmin(axis=1)) == {0, 1, 2, 3}
+
+
+def test_labelled_classes_start_at_the_mean_of_their_rows():
+    X, y = blobs()
+    codes = np.where(np.arange(200) % 10 == 0, y, -1)
+    codes[codes >= 2] = -1
+    centres = spread_centres(X, np.ones(200), codes, np.arange(4), np.random.RandomState(0))
+    np.testing.assert_allclose(centres[0], X[codes == 0].mean(axis=0))
+    np.testing.assert_allclose(centres[1], X[codes == 1].mean(axis=0))
+    assert set(cdist(centres[2:], CENTRES).argmin(axis=1)) == {2, 3}
+
+
+def test_several_components_of_a_class_are_drawn_from_its_rows():
+    X, y = blobs()
+    codes = np.where(y < 2, 0, -1)
+    classes = np.array([0, 0, 1, 2])
+    centres = spread_centres(X, np.ones(200), codes, classes, np.random.RandomState(0))
+    assert set(cdist(centres[:2], CENTRES).argmin(axis=1)) == {0, 1}
+    assert set(cdist(centres[2:], CENTRES).argmin(axis=1)) == {2, 3}
+
+
+def test_fewer_labelled_rows_than_components_is_made_up_for():
+    X, y = blobs()
+    codes = np.full(200, -1)
+    codes[np.argmax(y == 0)] = 0
+    centres = spread_centres(X, np.ones(200), codes, np.array([0, 0, 0, 0]), np.random.RandomState(0))
+    assert np.isfinite(centres).all()
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6))
+def test_a_start_depends_neither_on_order_nor_on_repetition(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(30, 2))
+    weights = rng.integers(0, 4, size=30)
+    codes = rng.integers(-1, 2, size=30)
+    shuffled = rng.permutation(30)
+    shuffled = shuffled[weights[shuffled] > 0]
+    repeated = np.repeat(np.arange(30), weights)
+    results = []
+    for rows, amount in ((shuffled, weights[shuffled].astype(float)), (repeated, np.ones(len(repeated)))):
+        order = row_order(X[rows], codes[rows])
+        rows, amount = rows[order], amount[order]
+        random = np.random.RandomState(seed % 1000)
+        results.append(spread_centres(X[rows], amount, codes[rows], np.arange(4), random))
+    np.testing.assert_allclose(results[0], results[1], atol=1e-12)
+
+
+def test_nearest_components_respects_labels():
+    X = np.array([[0.1, 0.0], [9.9, 0.0], [0.0, 0.2]])
+    found = nearest_components(X, CENTRES, np.array([-1, 0, 1]), np.array([0, 0, 1, 1]))
+    np.testing.assert_array_equal(found, [0, 1, 2])
+
+
+def test_lloyd_lowers_the_squared_error_and_respects_labels():
+    X, y = blobs(1)
+    codes = np.where(np.arange(200) % 20 == 0, y, -1)
+    start = X[[0, 1, 2, 3]]
+    before = nearest_components(X, start, codes, np.arange(4))
+    after = lloyd(X, np.ones(200), start, codes, np.arange(4), max_iter=20)
+
+    def error(assignment):
+        means = np.stack([X[assignment == k].mean(axis=0) for k in range(4)])
+        return np.square(X - means[assignment]).sum()
+
+    assert error(after) <= error(before)
+    np.testing.assert_array_equal(after[codes >= 0], codes[codes >= 0])
+
+
+def test_centres_are_matched_to_labels_at_least_cost():
+    X, y = blobs(2)
+    codes = np.where(np.arange(200) % 10 == 0, y, -1)
+    codes[codes == 3] = -1
+    shuffled = CENTRES[[2, 3, 0, 1]]
+    np.testing.assert_array_equal(match_to_labels(X, shuffled, codes, np.arange(4)), CENTRES)

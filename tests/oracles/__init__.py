@@ -1,0 +1,1 @@
+"""Slow and plain ways to the same results, for tests to compare with."""
