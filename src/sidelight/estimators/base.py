@@ -158,7 +158,7 @@ class MixtureEstimator(InformedEstimator):
         placed = Placement.empty(n_rows, n_classes, keep_density=False, keep_posterior=keep)
         objective = mixture.assignments(state, placed.writer(classes))
 
-        sizes = np.bincount(placed.labels, minlength=n_classes)
+        sizes = placed.sizes(n_classes)
         order = cluster_order(side.label_names, sizes)
         rank = np.argsort(order)
         clusters = rank[classes]
@@ -167,7 +167,7 @@ class MixtureEstimator(InformedEstimator):
         self._family = mixture.family
         self._state = MixtureState(mixture.family.select(state.parameters, components), state.log_weights[components])
         self._posterior = None if placed.posterior is None else placed.posterior[:, order]
-        self.labels_ = rank.astype(placed.labels.dtype)[placed.labels]
+        self.labels_ = placed.renumbered(rank)
         self.n_clusters_ = n_classes
         self.cluster_names_ = cluster_names(side.label_names.tolist(), order)
         self.component_clusters_ = clusters[components]

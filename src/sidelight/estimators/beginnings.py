@@ -12,16 +12,17 @@ from sidelight.inference.starts import (
     lloyd,
     match_to_labels,
     nearest_components,
-    row_order,
     spread_centres,
     state_given,
 )
 from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
 
 SAMPLE_ROWS = 5000
-_SHORT_RUNS = 8
-_SHORT_STEPS = 30
-_SHORT_TOL = 1e-4
+# Of a small table eight runs cost next to nothing; of a large one half as many find what the full passes then refine.
+_RUNS_SMALL, _RUNS_LARGE = 8, 4
+_FIRST_STEPS = 5
+_FURTHER_STEPS = 24
+_SHORT_TOL = 1e-3
 _LLOYD_STEPS = 10
 
 
@@ -38,6 +39,8 @@ class Sample(NamedTuple):
     codes : (m,)
         Label codes, -1 unknown.
     layout : Layout
+    whole : bool
+        Whether these are all the rows there are.
     """
 
     mixture: Mixture
@@ -45,26 +48,28 @@ class Sample(NamedTuple):
     weights: FloatArray
     codes: IntArray
     layout: Layout
+    whole: bool
 
 
 Start = Callable[[Sample, np.random.RandomState], MixtureState]
 
 
-def choose_rows(X: AnyArray, weights: FloatArray | None, codes: IntArray, random: np.random.RandomState) -> IntArray:
-    """Return the rows to start from: all of a small table, else half labelled rows (if so many) and half others.
+def choose_rows(n: int, weights: FloatArray | None, codes: IntArray, random: np.random.RandomState) -> IntArray:
+    """Return the numbers of rows to start from.
 
-    Rows that weigh nothing are left out. The rows come sorted by value.
+    All of a small table; of a large one half labelled rows, if there are so many, and half others. Rows that weigh
+    nothing are left out.
     """
-    chosen = np.arange(min(len(X), SAMPLE_ROWS + 1)) if weights is None else np.flatnonzero(weights > 0)
+    chosen = np.arange(min(n, SAMPLE_ROWS + 1)) if weights is None else np.flatnonzero(weights > 0)
     if len(chosen) > SAMPLE_ROWS:
         labelled = np.flatnonzero(codes >= 0)
         # Drawn with replacement and made unique: a permutation of all rows would take as much room as they do.
         if len(labelled) > SAMPLE_ROWS // 2:
             labelled = labelled[random.randint(len(labelled), size=SAMPLE_ROWS // 2)]
-        others = random.randint(len(X), size=SAMPLE_ROWS)
+        others = random.randint(n, size=SAMPLE_ROWS)
         chosen = np.union1d(labelled, others[codes[others] < 0])
         chosen = chosen if weights is None else chosen[weights[chosen] > 0]
-    return chosen[row_order(np.asarray(X[chosen], dtype=float), codes[chosen])]
+    return chosen
 
 
 def from_kmeans_plus_plus(sample: Sample, random: np.random.RandomState) -> MixtureState:
@@ -80,20 +85,23 @@ def from_kmeans(sample: Sample, random: np.random.RandomState) -> MixtureState:
 def from_short_runs(sample: Sample, random: np.random.RandomState) -> MixtureState:
     """Start from the best of several short runs of the model on the sample, each from centres of k-means++.
 
-    The first starts where the labels are. Few labels may lie far from the middle of their class, so the others start
-    from centres chosen without them, which are then matched to the labels.
+    All go a few steps; of a large table the one that is ahead by then goes on, of a small one all. The first starts
+    where the labels are. Few labels may lie far from the middle of their class, so the others start from centres chosen
+    without them, which are then matched to the labels.
     """
     unknown = np.full_like(sample.codes, -1)
     tol = _SHORT_TOL * sample.weights.sum()
     traces = []
-    for run in range(_SHORT_RUNS):
+    for run in range(_RUNS_SMALL if sample.whole else _RUNS_LARGE):
         centres = _centres(sample if run == 0 else sample._replace(codes=unknown), random)
         if run > 0 and sample.layout.n_labelled:
             centres = match_to_labels(sample.scaled, centres, sample.codes, sample.layout.classes)
         # Every other run goes without k-means, which would lead many starts to the same place.
         start = _from_nearest(sample, centres) if run % 2 else _from_lloyd(sample, centres)
-        traces.append(ascend(sample.mixture.step, start, max_iter=_SHORT_STEPS, tol=tol))
-    best = max(traces, key=lambda trace: trace.objectives[-1])
+        traces.append(ascend(sample.mixture.step, start, max_iter=_FIRST_STEPS, tol=tol))
+    ahead = traces if sample.whole else [max(traces, key=lambda trace: trace.objectives[-1])]
+    finished = [ascend(sample.mixture.step, trace.state, max_iter=_FURTHER_STEPS, tol=tol) for trace in ahead]
+    best = max(finished, key=lambda trace: trace.objectives[-1])
     return best.state._replace(coupled=None)
 
 

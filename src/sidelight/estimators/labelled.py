@@ -11,7 +11,7 @@ from sidelight.couplings.chunklets import Chunklets
 from sidelight.couplings.hard import Hard
 from sidelight.couplings.independent import Independent
 from sidelight.estimators.base import Fitted, MixtureEstimator
-from sidelight.estimators.beginnings import STARTS, Sample, choose_rows, from_given_means
+from sidelight.estimators.beginnings import SAMPLE_ROWS, STARTS, Sample, choose_rows, from_given_means
 from sidelight.estimators.checks import check_choice, check_integer, check_number
 from sidelight.estimators.climbing import climb_from
 from sidelight.estimators.gaussians import (
@@ -25,10 +25,11 @@ from sidelight.estimators.registry import register
 from sidelight.inference.loop import Callback
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.rows import Rows
+from sidelight.inference.starts import row_order
 from sidelight.inference.survey import Survey
 from sidelight.inference.threads import thread_count
 from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
-from sidelight.kernels.backend import backend_for
+from sidelight.kernels.backend import NUMPY, Backend, backend_for
 from sidelight.side import SideInformation
 from sidelight.weights import MaximumLikelihoodWeights
 
@@ -37,6 +38,7 @@ _ASSIGNMENTS: dict[str, tuple[type[Independent] | type[Hard], Chooser]] = {
     "hard": (Hard, outright),
 }
 _MOST_COMPONENTS_TRIED = 10
+_PASSES_EXPECTED = 10
 
 
 @register
@@ -73,8 +75,8 @@ class LabelledMixture(MixtureEstimator):
         the labels.
     n_init : int, default 1
         Number of starts; the fit with the highest bound is kept.
-    max_iter : int, default 200
-    tol : float, default 1e-4
+    max_iter : int, default 100
+    tol : float, default 1e-3
         Stop when the bound per row changes by less.
     warm_start : bool, default False
         Start from the last fit, where there is one of the same shape.
@@ -133,8 +135,8 @@ class LabelledMixture(MixtureEstimator):
         weights_init: Any = None,
         precisions_init: Any = None,
         n_init: int = 1,
-        max_iter: int = 200,
-        tol: float = 1e-4,
+        max_iter: int = 100,
+        tol: float = 1e-3,
         warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -179,8 +181,11 @@ class LabelledMixture(MixtureEstimator):
     def _fit(self, X: AnyArray, side: SideInformation, sample_weight: FloatArray | None, survey: Survey) -> Fitted:
         random = check_random_state(self.random_state)
         family = gaussian_family(self.covariance_type, survey, prior_rows=self.prior_rows, prior_scale=self.prior_scale)
-        rows = choose_rows(X, sample_weight, side.labels, random)
-        few = _Data(np.asarray(X[rows], dtype=float), side.restrict(rows), _take(sample_weight, rows))
+        rows = choose_rows(len(X), sample_weight, side.labels, random)
+        values = Rows(X).gather(rows)
+        order = row_order(values, side.labels[rows])
+        rows = rows[order]
+        few = _Data(values[order], side.restrict(rows), _take(sample_weight, rows), whole=len(X) <= SAMPLE_ROWS)
 
         n_components = self.n_components
         if n_components is None and not len(side.label_names):
@@ -191,8 +196,9 @@ class LabelledMixture(MixtureEstimator):
                 f"n_components={layout.n_components} is more than the n_samples = {len(rows)} rows that count; "
                 "use fewer components."
             )
-        sample = self._sample(few, family, layout, survey)
-        mixture = self._assemble(_Data(X, side, sample_weight), family, layout)
+        backend = backend_for(_PASSES_EXPECTED * len(X) * layout.n_components)
+        sample = self._sample(few, family, layout, survey, backend)
+        mixture = self._assemble(_Data(X, side, sample_weight), family, layout, backend)
         trace = climb_from(
             [lambda: self._start(sample, survey, random)] * self.n_init,
             mixture,
@@ -204,10 +210,9 @@ class LabelledMixture(MixtureEstimator):
         )
         return Fitted(mixture, trace, survey.total)
 
-    def _assemble(self, data: "_Data", family: GaussianFamily, layout: Layout) -> Mixture:
+    def _assemble(self, data: "_Data", family: GaussianFamily, layout: Layout, backend: Backend) -> Mixture:
         """Put family, weights and couplings together on some rows."""
         n = len(data.X)
-        backend = backend_for(n * layout.n_components * self.max_iter // 4)
         coupling, choose = _ASSIGNMENTS[self.assignment]
         joint = self._chunklets(data, layout, choose)
         left_out = None
@@ -250,13 +255,14 @@ class LabelledMixture(MixtureEstimator):
             choose=choose,
         )
 
-    def _sample(self, few: "_Data", family: GaussianFamily, layout: Layout, survey: Survey) -> Sample:
+    def _sample(self, few: "_Data", family: GaussianFamily, layout: Layout, survey: Survey, backend: Backend) -> Sample:
         return Sample(
-            mixture=self._assemble(few, family, layout),
+            mixture=self._assemble(few, family, layout, backend),
             scaled=(few.X - survey.mean) / _scale(survey),
             weights=np.ones(len(few.X)) if few.weights is None else few.weights,
             codes=few.side.labels,
             layout=layout,
+            whole=few.whole,
         )
 
     def _start(self, sample: Sample, survey: Survey, random: np.random.RandomState) -> MixtureState:
@@ -290,7 +296,7 @@ class LabelledMixture(MixtureEstimator):
         criteria = []
         for n_components in range(1, min(_MOST_COMPONENTS_TRIED, n_distinct) + 1):
             layout = lay_out(few.side.label_names, n_components, 1)
-            sample = self._sample(few, family, layout, survey)
+            sample = self._sample(few, family, layout, survey, NUMPY)
             state = STARTS["short_runs"](sample, random)
             evidence = sample.mixture.expect(state).evidence
             n_parameters = family.n_parameters(n_components) + n_components - 1
@@ -299,11 +305,12 @@ class LabelledMixture(MixtureEstimator):
 
 
 class _Data(NamedTuple):
-    """Rows, what is known about them, and their weights."""
+    """Rows, what is known about them, their weights, and whether they are the whole table."""
 
     X: AnyArray
     side: SideInformation
     weights: FloatArray | None
+    whole: bool = True
 
 
 def _take(weights: FloatArray | None, rows: IntArray) -> FloatArray | None:

@@ -8,6 +8,8 @@ import numpy as np
 
 from sidelight.kernels.arrays import FloatArray, IntArray, LabelArray
 
+_PART = 1_000_000
+
 
 @dataclass(frozen=True, eq=False)
 class Placement:
@@ -36,6 +38,23 @@ class Placement:
             np.full(n_rows, np.nan) if keep_density else None,
             np.empty((n_rows, n_classes)) if keep_posterior else None,
         )
+
+    def sizes(self, n_classes: int) -> IntArray:
+        """Return the number of rows of each class."""
+        counts = np.zeros(n_classes, dtype=np.int64)
+        for part in self._parts():
+            counts += np.bincount(self.labels[part], minlength=n_classes)
+        return counts
+
+    def renumbered(self, numbers: IntArray) -> LabelArray:
+        """Give every class its new number, in place, and return the labels."""
+        for part in self._parts():
+            self.labels[part] = numbers[self.labels[part]]
+        return self.labels
+
+    def _parts(self) -> list[slice]:
+        # NumPy turns whole arrays of indices into larger ones; a part at a time takes no room.
+        return [slice(start, start + _PART) for start in range(0, len(self.labels), _PART)]
 
     def writer(self, classes: IntArray) -> Callable[[slice | IntArray, FloatArray, FloatArray | None], None]:
         """Return what a pass calls with row numbers, posteriors (rows, components) and log densities (rows,).

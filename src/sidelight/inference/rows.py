@@ -12,6 +12,7 @@ from sidelight.kernels.arrays import AnyArray, BoolArray, FloatArray, IntArray
 
 # Rows that one task takes at a time. It depends on nothing, so that sums come out the same for any number of threads.
 CHUNK_ROWS = 12 * 768
+_SCATTERED_ROWS = 256
 
 
 class Block(NamedTuple):
@@ -63,6 +64,18 @@ class Rows:
                 codes = None if self.codes is None else self.codes[numbers]
                 yield Block(numbers, values, weights, codes)
         self._release(chunk)
+
+    def gather(self, numbers: IntArray) -> FloatArray:
+        """Return a copy of some rows.
+
+        Reading a scattered row of a mapped table brings its neighbours in, so their pages are given back on the way.
+        """
+        gathered = np.empty((len(numbers), self.X.shape[1]))
+        for start in range(0, len(numbers), _SCATTERED_ROWS):
+            part = slice(start, start + _SCATTERED_ROWS)
+            gathered[part] = self.X[numbers[part]]
+            self._release(slice(0, self.X.shape[0]))
+        return gathered
 
     @cached_property
     def _mapped(self) -> tuple[mmap.mmap, int] | None:

@@ -215,6 +215,8 @@ class SideInformation:
 
     @cached_property
     def _in_shared_block(self) -> NDArray[np.bool_]:
+        if not len(self.block_names):
+            return np.broadcast_to(np.False_, (self.n_rows,))
         sizes = np.bincount(self.blocks[self.blocks >= 0], minlength=len(self.block_names))
         # The extra 0 is what rows outside all blocks, of code -1, look up.
         return np.asarray(np.append(sizes, 0)[self.blocks] >= 2)

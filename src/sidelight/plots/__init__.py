@@ -1,0 +1,5 @@
+"""Pictures of fitted models: Display classes in scikit-learn's manner, which need matplotlib (``sidelight[plot]``)."""
+
+from sidelight.plots.clusters import ClustersDisplay
+
+__all__ = ["ClustersDisplay"]

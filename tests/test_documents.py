@@ -1,0 +1,36 @@
+"""Every example in the README, the docs and the docstrings runs and prints what it shows."""
+
+import doctest
+import importlib
+import pkgutil
+from pathlib import Path
+
+import pytest
+
+import sidelight
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+MODULES = sorted(
+    module.name
+    for module in pkgutil.walk_packages(sidelight.__path__, "sidelight.")
+    if not module.name.endswith("__main__")
+)
+OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
+def test_pages(page):
+    failed, _ = doctest.testfile(str(page), module_relative=False, optionflags=OPTIONS)
+    assert failed == 0
+
+
+def test_the_readme_has_examples():
+    parser = doctest.DocTestParser()
+    assert len(parser.get_examples(PAGES[0].read_text(encoding="utf-8"))) > 8
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_docstrings(name):
+    failed, _ = doctest.testmod(importlib.import_module(name), optionflags=OPTIONS)
+    assert failed == 0
