@@ -118,19 +118,25 @@ def whole_fits(repeats):
 
 
 def threads(repeats):
-    """Print the elapsed time of a pass with one thread and with two."""
-    X, _ = make_blobs(400_000, n_features=10, centers=20, random_state=0)
-    model = LabelledMixture(20, random_state=0, max_iter=5)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for n_jobs in (1, 2):
-            model.set_params(n_jobs=n_jobs).fit(X)
-            elapsed = []
-            for _ in range(repeats):
-                start = time.perf_counter()
-                model.predict(X)
-                elapsed.append(time.perf_counter() - start)
-            print(f"n_jobs={n_jobs}: predict of 400 000 rows takes {np.median(elapsed):.3f} s")
+    """Print the elapsed time of an EM step with one thread and with two."""
+    n, d, k = 400_000, 10, 20
+    X, _ = make_blobs(n, n_features=d, centers=k, random_state=0)
+    prior = CovariancePrior.scaled(X.var(axis=0), rows=1.0, fraction=0.02)
+    family = COVARIANCE_TYPES["full"](X.mean(axis=0), prior)
+    components = np.arange(k)
+    state = MixtureState(family.around(X[:k]), np.full(k, -np.log(k)))
+    coupling, weights = Independent(components, compiled()), MaximumLikelihoodWeights(components)
+    mixtures = {
+        n_threads: Mixture(Rows(X), family, weights, coupling, None, compiled(), n_threads) for n_threads in (1, 2)
+    }
+    elapsed = {1: [], 2: []}
+    for _ in range(repeats):
+        for n_threads, mixture in mixtures.items():
+            start = time.perf_counter()
+            mixture.step(state)
+            elapsed[n_threads].append(time.perf_counter() - start)
+    one, two = (np.median(elapsed[n_threads]) for n_threads in (1, 2))
+    print(f"a step over {n} rows takes {one * 1e3:.0f} ms with one thread, {two * 1e3:.0f} with two: {one / two:.2f}x")
 
 
 MEMORY_PROGRAM = """

@@ -114,6 +114,31 @@ def test_both_backends_take_the_same_steps():
     np.testing.assert_allclose(states[0][0].parameters.means, states[1][0].parameters.means, rtol=1e-9)
 
 
+@pytest.mark.parametrize("labelled", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_sweeping_a_chunk_at_once_gives_what_blocks_give(labelled, weighted, dtype):
+    rng = np.random.default_rng(9)
+    n, k = CHUNK_ROWS + 500, 5
+    X = (rng.normal(size=(n, 3)) * 4).astype(dtype)
+    X.setflags(write=False)
+    family = family_for(X, "full", rows=1.0, fraction=0.02)
+    rows = {"codes": rng.integers(-1, 3, size=n)} if labelled else {}
+    rows |= {"weights": rng.uniform(0, 2, size=n)} if weighted else {}
+    classes = np.array([0, 0, 1, 2, 2])
+    state = random_state(rng, X, family, "full", k)
+    swept = mixture_of(X, family, k, backend=compiled(), classes=classes, **rows)
+    by_blocks = mixture_of(X, family, k, backend=NUMPY, classes=classes, **rows)
+    assert swept._sweep(swept._evaluator(state), slice(0, 10), state.log_weights) is not None
+    assert by_blocks._sweep(by_blocks._evaluator(state), slice(0, 10), state.log_weights) is None
+    found, expected = swept.expect(state), by_blocks.expect(state)
+    np.testing.assert_allclose(found.evidence, expected.evidence, rtol=1e-12)
+    for name in ("mass", "first", "second"):
+        np.testing.assert_allclose(
+            getattr(found.statistics, name), getattr(expected.statistics, name), rtol=1e-10, atol=1e-8
+        )
+
+
 def test_rows_in_blocks_are_written_once_and_posteriors_sum_to_one():
     mixture, state = problem(7, "diag", "soft", labelled=True, weighted=True, blocks=True)
     seen = np.zeros(len(mixture.rows.X))

@@ -17,6 +17,7 @@ class Hard:
     classes: IntArray
     backend: Backend
     monotone = True
+    soft = False
 
     def __call__(
         self,

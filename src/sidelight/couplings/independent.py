@@ -17,6 +17,7 @@ class Independent:
     classes: IntArray
     backend: Backend
     monotone = True
+    soft = True
 
     def __call__(
         self,

@@ -9,10 +9,13 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from sidelight.kernels.arrays import AnyArray, FloatArray
+from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
 from sidelight.kernels.blocks import front, rows_per_block
 
 Statistics = TypeVar("Statistics")
+
+# Without returning to Python after each, smaller blocks that stay in the cache are quickest.
+_SWEPT_ROWS = 384
 
 
 class LinearEvaluator(Generic[Statistics]):
@@ -26,6 +29,9 @@ class LinearEvaluator(Generic[Statistics]):
         What the features are multiplied with to give log densities.
     collect : callable
         Turns the accumulated (components, features) sums into the family's statistics.
+    sweep : callable, optional
+        ``sweep(rows, coefficients, offsets, codes, classes, weights, block_rows, sums)`` takes many rows through the
+        whole of an independent soft E-step at once; see :func:`sidelight.kernels.compiled.quadratic_sweep`.
     """
 
     def __init__(
@@ -33,6 +39,7 @@ class LinearEvaluator(Generic[Statistics]):
         fill: Callable[[AnyArray, FloatArray], None],
         coefficients: FloatArray,
         collect: Callable[[FloatArray], Statistics],
+        sweep: Callable[..., float] | None = None,
     ) -> None:
         n_components, n_features = coefficients.shape
         self.n_components = n_components
@@ -42,6 +49,8 @@ class LinearEvaluator(Generic[Statistics]):
         padding = -n_components % 4
         self._coefficients = np.concatenate([coefficients, np.zeros((padding, n_features))])
         self._collect = collect
+        self._sweep = sweep
+        self._swept_rows = min(self.block_rows, _SWEPT_ROWS)
         self._feature_buffer = np.empty(n_features * self.block_rows)
         self._score_buffer = np.empty(len(self._coefficients) * self.block_rows)
         self._features = front(self._feature_buffer, n_features, 0)
@@ -63,6 +72,18 @@ class LinearEvaluator(Generic[Statistics]):
         """Add the statistics of the block, weighted by responsibilities (components, rows)."""
         np.matmul(self._features, responsibilities.T, out=self._product)
         self._sums += self._product
+
+    def sweep_softly(
+        self, rows: AnyArray, log_weights: FloatArray, codes: IntArray | None, classes: IntArray, weights: FloatArray
+    ) -> float | None:
+        """Accumulate the statistics of rows that choose softly and by themselves; return their weighted log evidence.
+
+        None, and nothing done, where there is no quicker way than block by block.
+        """
+        if self._sweep is None:
+            return None
+        known = np.empty(0, dtype=np.int64) if codes is None else np.require(codes, np.int64, ["C", "W"])
+        return self._sweep(rows, self._coefficients, log_weights, known, classes, weights, self._swept_rows, self._sums)
 
     def statistics(self) -> Statistics:
         """Return what was accumulated since the last call, and start anew."""

@@ -88,6 +88,9 @@ class Mixture:
         """Pass over all rows: E-step and statistics."""
 
         def visit(evaluator: Evaluator, chunk: slice) -> tuple[Any, float]:
+            evidence = self._sweep(evaluator, chunk, state.log_weights)
+            if evidence is not None:
+                return evaluator.statistics(), evidence
             evidence = 0.0
             for block, responsibilities, log_evidence in self._assigned(evaluator, chunk, state.log_weights):
                 evaluator.accumulate(responsibilities)
@@ -159,6 +162,16 @@ class Mixture:
 
     def _evaluator(self, state: MixtureState) -> Evaluator:
         return self.family.evaluator(state.parameters, self.backend)
+
+    def _sweep(self, evaluator: Evaluator, chunk: slice, log_weights: FloatArray) -> float | None:
+        """Accumulate a chunk at once, where family and coupling can; return its evidence."""
+        block = self.rows.whole(chunk) if self.coupling.soft else None
+        if block is None:
+            return None
+        classes = self.weights.classes
+        evidence = evaluator.sweep_softly(block.values, log_weights, block.codes, classes, block.weights)
+        self.rows.release(chunk)
+        return evidence
 
     def _assigned(
         self, evaluator: Evaluator, chunk: slice, log_weights: FloatArray, *, weighted: bool = True

@@ -36,6 +36,14 @@ class Evaluator(Protocol):
     def accumulate(self, responsibilities: FloatArray) -> None:
         """Add the statistics of the block, weighted by responsibilities (components, rows)."""
 
+    def sweep_softly(
+        self, rows: AnyArray, log_weights: FloatArray, codes: IntArray | None, classes: IntArray, weights: FloatArray
+    ) -> float | None:
+        """Accumulate the statistics of rows that choose softly and by themselves; return their weighted log evidence.
+
+        None, and nothing done, where there is no quicker way than block by block.
+        """
+
     def statistics(self) -> Any:
         """Return what was accumulated since the last call, and start anew."""
 
@@ -91,6 +99,10 @@ class RowCoupling(Protocol):
     @property
     def monotone(self) -> bool:
         """Whether every step raises the objective."""
+
+    @property
+    def soft(self) -> bool:
+        """Whether it is Bayes' rule among the components that a row's code, its class, allows."""
 
     def __call__(
         self,

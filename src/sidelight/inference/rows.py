@@ -50,6 +50,13 @@ class Rows:
         n = self.X.shape[0]
         return [slice(start, min(start + CHUNK_ROWS, n)) for start in range(0, n, CHUNK_ROWS)]
 
+    def whole(self, chunk: slice) -> Block | None:
+        """Return a chunk as one block; None where rows of it are left out."""
+        if self.left_out is not None and self.left_out[chunk].any():
+            return None
+        weights = np.ones(chunk.stop - chunk.start) if self.weights is None else self.weights[chunk]
+        return Block(chunk, self.X[chunk], weights, None if self.codes is None else self.codes[chunk])
+
     def blocks(self, chunk: slice, block_rows: int) -> Iterator[Block]:
         """Yield the rows of a chunk, ``block_rows`` at a time, without those left out."""
         ones = np.ones(block_rows)
@@ -63,7 +70,7 @@ class Rows:
                 weights = ones[:n] if self.weights is None else self.weights[numbers]
                 codes = None if self.codes is None else self.codes[numbers]
                 yield Block(numbers, values, weights, codes)
-        self._release(chunk)
+        self.release(chunk)
 
     def gather(self, numbers: IntArray) -> FloatArray:
         """Return a copy of some rows.
@@ -74,7 +81,7 @@ class Rows:
         for start in range(0, len(numbers), _SCATTERED_ROWS):
             part = slice(start, start + _SCATTERED_ROWS)
             gathered[part] = self.X[numbers[part]]
-            self._release(slice(0, self.X.shape[0]))
+            self.release(slice(0, self.X.shape[0]))
         return gathered
 
     @cached_property
@@ -91,7 +98,7 @@ class Rows:
         offset = self.X.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
         return owner.base, offset + owner.offset % mmap.ALLOCATIONGRANULARITY
 
-    def _release(self, chunk: slice) -> None:
+    def release(self, chunk: slice) -> None:
         """Give the pages of a mapped chunk back, so that a table larger than memory does not fill it."""
         if self._mapped is None or not hasattr(mmap, "MADV_DONTNEED"):
             return

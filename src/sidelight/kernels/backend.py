@@ -14,21 +14,22 @@ _SCORES_WORTH_COMPILING = 20_000_000
 
 
 class Backend(NamedTuple):
-    """The inner loops, in one form or the other."""
+    """The inner loops, in one form or the other; the sweep, all of them in one, only where they are compiled."""
 
     softmax: Callable[[FloatArray, FloatArray, FloatArray, FloatArray], None]
     argmax: Callable[[FloatArray, FloatArray, FloatArray, FloatArray], None]
     quadratic_features: Callable[[FloatArray, FloatArray, FloatArray], None]
+    quadratic_sweep: Callable[..., float] | None
 
 
-NUMPY = Backend(plain.softmax, plain.argmax, plain.quadratic_features)
+NUMPY = Backend(plain.softmax, plain.argmax, plain.quadratic_features, None)
 
 
 @cache
 def compiled() -> Backend:
     """Return the compiled loops; raises ImportError where numba is not installed (``pip install sidelight[fast]``)."""
     loops = import_module("sidelight.kernels.compiled")
-    return Backend(loops.softmax, loops.argmax, loops.quadratic_features)
+    return Backend(loops.softmax, loops.argmax, loops.quadratic_features, loops.quadratic_sweep)
 
 
 def backend_for(n_scores: int) -> Backend:

@@ -13,7 +13,7 @@ from numba import njit
 from numba.core import types
 from numba.extending import intrinsic
 
-from sidelight.kernels.arrays import FloatArray
+from sidelight.kernels.arrays import FloatArray, IntArray
 
 # contract allows fused multiply-add; reassociation would undo the rounding trick of _exp_of_nonpositive.
 _FAST = {"contract", "nnan", "nsz"}
@@ -132,3 +132,66 @@ def quadratic_features(block: FloatArray, centre: FloatArray, out: FloatArray) -
             for b in range(n):
                 out[row, b] = out[1 + i, b] * out[1 + j, b]
             row += 1
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+def quadratic_sweep(
+    rows: FloatArray,
+    centre: FloatArray,
+    coefficients: FloatArray,
+    offsets: FloatArray,
+    codes: IntArray,
+    classes: IntArray,
+    weights: FloatArray,
+    block_rows: int,
+    sums: FloatArray,
+) -> float:
+    """Take many rows through features, log densities, labels, softmax and statistics without returning in between.
+
+    Parameters
+    ----------
+    rows : (n, d)
+    centre : (d,)
+    coefficients : (padded components, features)
+    offsets : (components,)
+        Log weights.
+    codes : (n,) or (0,)
+        The class of each labelled row, -1 for the others; empty where no row has a label.
+    classes : (components,)
+        The class of each component.
+    weights : (n,)
+    block_rows : int
+        Rows at a time.
+    sums : (features, components)
+        The weighted sums of features are added here.
+
+    Returns
+    -------
+    float
+        The weighted sum of the log evidence.
+    """
+    n = rows.shape[0]
+    padded, n_features = coefficients.shape
+    k = len(offsets)
+    feature_buffer, score_buffer = np.empty(n_features * block_rows), np.empty(padded * block_rows)
+    evidence, product = np.empty(block_rows), np.empty((n_features, k))
+    total = 0.0
+    for start in range(0, n, block_rows):
+        m = min(block_rows, n - start)
+        features = feature_buffer[: n_features * m].reshape(n_features, m)
+        scores = score_buffer[: padded * m].reshape(padded, m)
+        quadratic_features(rows[start : start + m], centre, features)
+        np.dot(coefficients, features, scores)
+        if len(codes):
+            for b in range(m):
+                if codes[start + b] >= 0:
+                    for c in range(k):
+                        if classes[c] != codes[start + b]:
+                            scores[c, b] = -np.inf
+        responsibilities = scores[:k]
+        softmax(responsibilities, offsets, weights[start : start + m], evidence[:m])
+        np.dot(features, responsibilities.T, product)
+        sums += product
+        for b in range(m):
+            total += evidence[b] * weights[start + b]
+    return total

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -59,7 +59,8 @@ class FullGaussian:
             if linear_form_is_exact(np.abs(offsets) + deviations, precisions):
                 fill = partial(_fill_quadratic, centre=self.centre, backend=backend)
                 coefficients = _quadratic_coefficients(offsets, precisions, parameters.factors)
-                return LinearEvaluator(fill, coefficients, self._collect)
+                sweep = None if backend.quadratic_sweep is None else partial(_sweep_quadratic, self.centre, backend)
+                return LinearEvaluator(fill, coefficients, self._collect, sweep)
         return TriangularEvaluator(parameters.means, parameters.factors)
 
     def _collect(self, sums: FloatArray) -> GaussianStatistics:
@@ -121,6 +122,11 @@ def _upper_triangle(d: int) -> tuple[IntArray, IntArray]:
 def _fill_quadratic(block: AnyArray, out: FloatArray, *, centre: FloatArray, backend: Backend) -> None:
     # One layout and type for the compiled loop, which would else be compiled again for each.
     backend.quadratic_features(np.require(block, np.float64, ["C", "W"]), centre, out)
+
+
+def _sweep_quadratic(centre: FloatArray, backend: Backend, rows: AnyArray, *arguments: Any) -> float:
+    assert backend.quadratic_sweep is not None
+    return backend.quadratic_sweep(np.require(rows, np.float64, ["C", "W"]), centre, *arguments)
 
 
 def _quadratic_coefficients(offsets: FloatArray, precisions: FloatArray, factors: FloatArray) -> FloatArray:
