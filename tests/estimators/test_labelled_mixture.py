@@ -168,6 +168,24 @@ def test_a_warm_start_goes_on_where_the_last_fit_ended():
     assert model.converged_
 
 
+def test_a_warm_start_knows_which_class_is_which():
+    partial = np.where((np.arange(150) % 5 == 0) & (Y != 0), Y, -1)  # the cluster nobody labelled comes first
+    model = LabelledMixture(3, random_state=0, warm_start=True).fit(X, partial)
+    bound = model.lower_bound_
+    assert model.fit(X, partial).n_iter_ <= 2
+    assert model.lower_bound_ >= bound - 1e-9
+    np.testing.assert_array_equal(model.labels_[partial >= 0], partial[partial >= 0])
+
+
+def test_a_label_that_no_row_here_carries_names_no_cluster():
+    ids = np.arange(150)
+    side = SideInformation.build(150, y=PARTIAL, sample_id=ids)
+    rows = np.flatnonzero(Y > 0)
+    model = LabelledMixture(random_state=0).fit(X[rows], side=side, sample_id=ids[rows])
+    assert model.cluster_names_.tolist() == [1, 2]
+    assert LabelledMixture(3, random_state=0).fit(X[rows], side=side, sample_id=ids[rows]).cluster_names_[0] == "new 1"
+
+
 def test_threads_change_nothing():
     table, _ = make_blobs(2 * CHUNK_ROWS + 100, n_features=3, centers=4, random_state=0)
     one = LabelledMixture(4, random_state=0).fit(table)

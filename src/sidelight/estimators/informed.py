@@ -73,4 +73,4 @@ class InformedEstimator(ClusterMixin, BaseEstimator, ABC):
             raise ValueError(f"{type(self).__name__} cannot use {_SPOKEN[statement]}: {remedy}.")
         if known.statements - {"labels"}:
             known.closure()  # raises if statements contradict each other
-        return known
+        return known.without_unused_names()

@@ -208,7 +208,12 @@ class LabelledMixture(MixtureEstimator):
             callbacks=self.callbacks or (),
             verbose=self.verbose,
         )
+        self._last_layout, self._last_state = self._layout_key(layout, X.shape[1]), trace.state
         return Fitted(mixture, trace, survey.total)
+
+    def _layout_key(self, layout: Layout, d: int) -> tuple[Any, ...]:
+        """Return what two fits must have in common for one to start from the other."""
+        return self.covariance_type, d, tuple(layout.classes), layout.n_labelled
 
     def _assemble(self, data: "_Data", family: GaussianFamily, layout: Layout, backend: Backend) -> Mixture:
         """Put family, weights and couplings together on some rows."""
@@ -268,8 +273,8 @@ class LabelledMixture(MixtureEstimator):
     def _start(self, sample: Sample, survey: Survey, random: np.random.RandomState) -> MixtureState:
         """Return where to start: the last fit, what the user gave, or what ``init_params`` finds."""
         n_components, d = sample.layout.n_components, sample.scaled.shape[1]
-        if self.warm_start and hasattr(self, "_state") and np.shape(self.means_) == (n_components, d):
-            return self._state
+        if self.warm_start and getattr(self, "_last_layout", None) == self._layout_key(sample.layout, d):
+            return self._last_state
         state = (
             STARTS[self.init_params](sample, random)
             if self.means_init is None

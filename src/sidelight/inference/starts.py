@@ -99,6 +99,8 @@ def match_to_labels(rows: FloatArray, centres: FloatArray, codes: IntArray, clas
     is smallest (one centre each, by the Hungarian method); the others take what is left.
     """
     labelled = np.flatnonzero(np.isin(classes, codes[codes >= 0]))
+    if not len(labelled):
+        return centres
     norms = row_norms(rows, squared=True)
     distances = _squared_distances(rows, norms, centres)
     cost = np.stack([distances[codes == c].sum(axis=0) for c in classes[labelled]])

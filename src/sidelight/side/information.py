@@ -274,6 +274,10 @@ class SideInformation:
         """
         return rewriting.as_blocks(self)
 
+    def without_unused_names(self) -> "SideInformation":
+        """Leave out the names of labels and blocks that no row carries, and number the others anew."""
+        return rewriting.without_unused_names(self)
+
     def combine(self, other: "SideInformation") -> "SideInformation":
         """Pool this with what another object knows about the same rows; ``side | other`` does the same.
 

@@ -8,7 +8,7 @@ import numpy as np
 from sidelight.side.bonds import IntArray, chain, components, join_groups, number_by_first
 from sidelight.side.closure import Closure, certain_bonds
 from sidelight.side.contradictions import ContradictionError
-from sidelight.side.reading import AnyArray, choose_rows, read_ids, rows_of, sort_names, tidy
+from sidelight.side.reading import AnyArray, Encoded, choose_rows, read_ids, rows_of, sort_names, tidy
 from sidelight.side.statements import FloatArray, compress
 
 if TYPE_CHECKING:
@@ -155,6 +155,18 @@ def as_blocks(side: "SideInformation") -> "SideInformation":
         blocks=blocks,
         block_names=np.arange(blocks.max(initial=-1) + 1),
     )
+
+
+def without_unused_names(side: "SideInformation") -> "SideInformation":
+    """Leave out names that no row carries; see `SideInformation.without_unused_names`."""
+    labels, label_names = _used(side.labels, side.label_names)
+    blocks, block_names = _used(side.blocks, side.block_names)
+    return replace(side, labels=labels, label_names=label_names, blocks=blocks, block_names=block_names)
+
+
+def _used(codes: IntArray, names: AnyArray) -> Encoded:
+    # Of a large table of which nothing is known the codes take no room, and should not begin to here.
+    return compress(codes, names) if len(names) else Encoded(codes, names)
 
 
 def combine(side: "SideInformation", other: "SideInformation") -> "SideInformation":
