@@ -221,7 +221,7 @@ def test_draws_look_like_the_mixture():
 
 
 def test_a_large_posterior_is_kept_only_when_asked_for(monkeypatch):
-    monkeypatch.setattr("sidelight.estimators.base._LARGEST_KEPT_POSTERIOR", 1000)
+    monkeypatch.setattr("sidelight.estimators.posterior._LARGEST_KEPT", 1000)
     model = LabelledMixture(3, random_state=0).fit(X)
     with pytest.raises(AttributeError, match="keep_posterior=True"):
         _ = model.posterior_

@@ -11,6 +11,7 @@ from sidelight.couplings.independent import Independent
 from sidelight.estimators.clusters import cluster_names, cluster_order
 from sidelight.estimators.informed import InformedEstimator
 from sidelight.estimators.placement import Placement
+from sidelight.estimators.posterior import KeptPosterior
 from sidelight.estimators.reading import read_table, read_weights, survey_finite
 from sidelight.inference.loop import Trace
 from sidelight.inference.mixture import Mixture, MixtureState
@@ -24,8 +25,6 @@ from sidelight.metrics import Violations, violations
 from sidelight.side import SideInformation
 from sidelight.weights import MaximumLikelihoodWeights
 
-_LARGEST_KEPT_POSTERIOR = 64_000_000  # bytes
-
 
 class Fitted(NamedTuple):
     """What a model's own fit gives: the mixture on its data, how the ascent went, and how many rows it counts for."""
@@ -35,13 +34,12 @@ class Fitted(NamedTuple):
     total_weight: float
 
 
-class MixtureEstimator(InformedEstimator):
+class MixtureEstimator(KeptPosterior, InformedEstimator):
     """A mixture of components, grouped in clusters, fitted to a table and to what is known about its rows."""
 
     # Set by every subclass's __init__.
     random_state: Any
     n_jobs: int | None
-    keep_posterior: bool | None
 
     _family: Family
     _state: MixtureState
@@ -133,17 +131,6 @@ class MixtureEstimator(InformedEstimator):
         parts = [self._family.sample(self._state.parameters, k, n, random) for k, n in enumerate(counts)]
         return np.concatenate(parts), np.repeat(self.component_clusters_, counts)
 
-    @property
-    def posterior_(self) -> FloatArray:
-        """Probability of each cluster for each row of the table that was fitted, using what is known about it."""
-        check_is_fitted(self)
-        if self._posterior is None:
-            raise AttributeError(
-                f"posterior_ was not kept: it would take more than {_LARGEST_KEPT_POSTERIOR // 1_000_000} MB. "
-                "Fit with keep_posterior=True to have it all the same, or use predict_proba on some of the rows."
-            )
-        return self._posterior
-
     def _n_parameters(self) -> int:
         n_components = len(self.weights_)
         return self._family.n_parameters(n_components) + n_components - 1
@@ -180,11 +167,6 @@ class MixtureEstimator(InformedEstimator):
         self.n_iter_ = len(trace.objectives)
         self.converged_ = trace.converged
         self.violations_: Violations = violations(side, self.labels_)
-
-    def _keeps_posterior(self, n_rows: int, n_clusters: int) -> bool:
-        if self.keep_posterior is None:
-            return 8 * n_rows * n_clusters <= _LARGEST_KEPT_POSTERIOR
-        return self.keep_posterior
 
     def _place(self, X: Any, *, density: bool = False, posterior: bool = False) -> Placement:
         """Place the rows of a table by the fitted mixture alone."""

@@ -13,7 +13,6 @@ from sidelight.couplings.independent import Independent
 from sidelight.estimators.base import Fitted, MixtureEstimator
 from sidelight.estimators.beginnings import SAMPLE_ROWS, STARTS, Sample, choose_rows, from_given_means
 from sidelight.estimators.checks import check_choice, check_integer, check_number
-from sidelight.estimators.climbing import climb_from
 from sidelight.estimators.gaussians import (
     COVARIANCE_TYPES,
     GaussianFamily,
@@ -22,6 +21,7 @@ from sidelight.estimators.gaussians import (
 )
 from sidelight.estimators.layout import Layout, lay_out
 from sidelight.estimators.registry import register
+from sidelight.inference.climbing import climb_from
 from sidelight.inference.loop import Callback
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.rows import Rows
@@ -201,7 +201,7 @@ class LabelledMixture(MixtureEstimator):
         mixture = self._assemble(_Data(X, side, sample_weight), family, layout, backend)
         trace = climb_from(
             [lambda: self._start(sample, survey, random)] * self.n_init,
-            mixture,
+            mixture.step,
             max_iter=self.max_iter,
             tol=self.tol,
             total_weight=survey.total,
