@@ -6,7 +6,8 @@ rows that form a block.
 
 from sidelight._version import __version__
 from sidelight.estimators.labelled import LabelledMixture
+from sidelight.estimators.latent_process import LatentProcessDecomposition
 from sidelight.estimators.registry import all_estimators
 from sidelight.side import SideInformation
 
-__all__ = ["LabelledMixture", "SideInformation", "__version__", "all_estimators"]
+__all__ = ["LabelledMixture", "LatentProcessDecomposition", "SideInformation", "__version__", "all_estimators"]

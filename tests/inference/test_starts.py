@@ -6,7 +6,15 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 from sklearn.datasets import make_blobs
 
-from sidelight.inference.starts import lloyd, match_to_labels, nearest_components, row_order, spread_centres
+from sidelight.inference.starts import (
+    SAMPLE_ROWS,
+    choose_rows,
+    lloyd,
+    match_to_labels,
+    nearest_components,
+    row_order,
+    spread_centres,
+)
 
 CENTRES = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0], [10.0, 10.0]])
 
@@ -96,3 +104,26 @@ def test_centres_are_matched_to_labels_at_least_cost():
     codes[codes == 3] = -1
     shuffled = CENTRES[[2, 3, 0, 1]]
     np.testing.assert_array_equal(match_to_labels(X, shuffled, codes, np.arange(4)), CENTRES)
+
+
+def test_a_small_table_is_taken_whole_and_rows_without_weight_are_left_out():
+    random = np.random.RandomState(0)
+    np.testing.assert_array_equal(choose_rows(70, None, np.full(70, -1), random), np.arange(70))
+    weights = np.array([1.0, 0.0, 2.0])
+    np.testing.assert_array_equal(choose_rows(3, weights, np.full(3, -1), random), [0, 2])
+
+
+def test_of_a_large_table_labelled_rows_take_at_most_half():
+    n = 100_000
+    codes = np.full(n, -1)
+    codes[:40] = 0
+    rows = choose_rows(n, None, codes, np.random.RandomState(0))
+    assert set(range(40)) <= set(rows.tolist())
+    assert len(np.unique(rows)) == len(rows) <= SAMPLE_ROWS + 40
+    codes[:50_000] = 1
+    rows = choose_rows(n, None, codes, np.random.RandomState(0))
+    assert 0.3 < np.mean(codes[rows] >= 0) < 0.6
+    weights = np.where(np.arange(n) >= n - 6000, 1.0, 0.0)
+    rows = choose_rows(n, weights, codes, np.random.RandomState(0))
+    assert rows.min() >= n - 6000
+    assert len(rows) > 3000

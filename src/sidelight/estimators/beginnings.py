@@ -17,7 +17,6 @@ from sidelight.inference.starts import (
 )
 from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
 
-SAMPLE_ROWS = 5000
 # Of a small table eight runs cost next to nothing; of a large one half as many find what the full passes then refine.
 _RUNS_SMALL, _RUNS_LARGE = 8, 4
 _FIRST_STEPS = 5
@@ -52,24 +51,6 @@ class Sample(NamedTuple):
 
 
 Start = Callable[[Sample, np.random.RandomState], MixtureState]
-
-
-def choose_rows(n: int, weights: FloatArray | None, codes: IntArray, random: np.random.RandomState) -> IntArray:
-    """Return the numbers of rows to start from.
-
-    All of a small table; of a large one half labelled rows, if there are so many, and half others. Rows that weigh
-    nothing are left out.
-    """
-    chosen = np.arange(min(n, SAMPLE_ROWS + 1)) if weights is None else np.flatnonzero(weights > 0)
-    if len(chosen) > SAMPLE_ROWS:
-        labelled = np.flatnonzero(codes >= 0)
-        # Drawn with replacement and made unique: a permutation of all rows would take as much room as they do.
-        if len(labelled) > SAMPLE_ROWS // 2:
-            labelled = labelled[random.randint(len(labelled), size=SAMPLE_ROWS // 2)]
-        others = random.randint(n, size=SAMPLE_ROWS)
-        chosen = np.union1d(labelled, others[codes[others] < 0])
-        chosen = chosen if weights is None else chosen[weights[chosen] > 0]
-    return chosen
 
 
 def from_kmeans_plus_plus(sample: Sample, random: np.random.RandomState) -> MixtureState:

@@ -11,7 +11,7 @@ from sidelight.couplings.chunklets import Chunklets
 from sidelight.couplings.hard import Hard
 from sidelight.couplings.independent import Independent
 from sidelight.estimators.base import Fitted, MixtureEstimator
-from sidelight.estimators.beginnings import SAMPLE_ROWS, STARTS, Sample, choose_rows, from_given_means
+from sidelight.estimators.beginnings import STARTS, Sample, from_given_means
 from sidelight.estimators.checks import check_choice, check_integer, check_number
 from sidelight.estimators.gaussians import (
     COVARIANCE_TYPES,
@@ -25,7 +25,7 @@ from sidelight.inference.climbing import climb_from
 from sidelight.inference.loop import Callback
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.rows import Rows
-from sidelight.inference.starts import row_order
+from sidelight.inference.starts import SAMPLE_ROWS, choose_rows, row_order
 from sidelight.inference.survey import Survey
 from sidelight.inference.threads import thread_count
 from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray

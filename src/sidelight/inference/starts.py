@@ -11,6 +11,28 @@ from sklearn.utils.extmath import row_norms
 from sidelight.inference.mixture import Mixture, MixtureState, class_sums
 from sidelight.kernels.arrays import FloatArray, IntArray
 
+# Enough rows to start from: a start is refined by passes over all of them.
+SAMPLE_ROWS = 5000
+
+
+def choose_rows(n: int, weights: FloatArray | None, codes: IntArray, random: np.random.RandomState) -> IntArray:
+    """Return the numbers of rows to start from.
+
+    All of a small table; of a large one half labelled rows, if there are so many, and half others. Rows that weigh
+    nothing are left out.
+    """
+    counted = None if weights is None else np.flatnonzero(weights > 0)
+    n_counted = n if counted is None else len(counted)
+    if n_counted <= SAMPLE_ROWS:
+        return np.arange(n) if counted is None else counted
+    # Drawn with replacement and made unique: a permutation of all rows would take as much room as they do.
+    drawn = random.randint(n_counted, size=SAMPLE_ROWS)
+    others = drawn if counted is None else counted[drawn]
+    labelled = np.flatnonzero(codes >= 0) if weights is None else np.flatnonzero((codes >= 0) & (weights > 0))
+    if len(labelled) > SAMPLE_ROWS // 2:
+        labelled = labelled[random.randint(len(labelled), size=SAMPLE_ROWS // 2)]
+    return np.union1d(labelled, others[codes[others] < 0])
+
 
 def row_order(rows: FloatArray, codes: IntArray) -> IntArray:
     """Return the order that sorts rows by value, then by what is known of them."""

@@ -15,8 +15,8 @@ from numba.extending import intrinsic
 
 from sidelight.kernels.arrays import FloatArray, IntArray
 
-# contract allows fused multiply-add; reassociation would undo the rounding trick of _exp_of_nonpositive.
-_FAST = {"contract", "nnan", "nsz"}
+# contract allows fused multiply-add; reassociation would undo the rounding trick of exp_of_nonpositive.
+FAST = {"contract", "nnan", "nsz"}
 
 _LOG2_E = 1.4426950408889634
 _LN2_HIGH = 6.93147180369123816490e-01
@@ -50,7 +50,7 @@ def _number_of(typing_context: Any, bits: Any) -> Any:
 
 
 @njit(inline="always")
-def _exp_of_nonpositive(x: float) -> float:
+def exp_of_nonpositive(x: float) -> float:
     """Return exp(x) for x <= 0: x = n ln 2 + r, a polynomial in r by Estrin's scheme, then n into the exponent."""
     kept = x > _SMALLEST
     x = max(x, _SMALLEST)
@@ -67,7 +67,7 @@ def _exp_of_nonpositive(x: float) -> float:
     return p * power if kept else 0.0
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
 def softmax(scores: FloatArray, offsets: FloatArray, weights: FloatArray, evidence: FloatArray) -> None:
     """See :func:`sidelight.kernels.plain.softmax`."""
     k, n = scores.shape
@@ -88,7 +88,7 @@ def softmax(scores: FloatArray, offsets: FloatArray, weights: FloatArray, eviden
     for c in range(k):
         offset = offsets[c]
         for b in range(n):
-            exponential = _exp_of_nonpositive(scores[c, b] + offset - evidence[b])
+            exponential = exp_of_nonpositive(scores[c, b] + offset - evidence[b])
             scores[c, b] = exponential
             total[b] += exponential
     for b in range(n):
@@ -99,7 +99,7 @@ def softmax(scores: FloatArray, offsets: FloatArray, weights: FloatArray, eviden
             scores[c, b] *= total[b]
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
 def argmax(scores: FloatArray, offsets: FloatArray, weights: FloatArray, evidence: FloatArray) -> None:
     """See :func:`sidelight.kernels.plain.argmax`."""
     k, n = scores.shape
@@ -117,7 +117,7 @@ def argmax(scores: FloatArray, offsets: FloatArray, weights: FloatArray, evidenc
         scores[best[b], b] = weights[b]
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
 def quadratic_features(block: FloatArray, centre: FloatArray, out: FloatArray) -> None:
     """See :func:`sidelight.kernels.plain.quadratic_features`."""
     n, d = block.shape
@@ -134,7 +134,7 @@ def quadratic_features(block: FloatArray, centre: FloatArray, out: FloatArray) -
             row += 1
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
 def quadratic_sweep(
     rows: FloatArray,
     centre: FloatArray,
