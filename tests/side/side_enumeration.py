@@ -51,7 +51,7 @@ def entailed(side, rows=None):
 
 @st.composite
 def sides(draw, n=None, ids=False):
-    """Small side informations with statements of every kind, often contradictory."""
+    """Small side information with statements of every kind, often contradictory."""
     n = draw(st.integers(1, 6)) if n is None else n
     row = st.integers(0, n - 1)
     pair = st.tuples(row, row).filter(lambda p: p[0] != p[1])
