@@ -41,13 +41,13 @@ def test_the_list_is_what_the_package_exports():
 
 
 @EVERY
-def test_labels_are_respected_and_numbered_as_given(estimator):
+def test_labels_are_numbered_as_given_and_those_not_respected_are_told(estimator):
     if "labels" not in estimator.takes:
         pytest.skip("takes no labels")
     model = make(estimator).fit(X, PARTIAL)
-    known = PARTIAL >= 0
-    np.testing.assert_array_equal(model.labels_[known], PARTIAL[known])
-    assert model.violations_.total == 0
+    differ = np.flatnonzero((PARTIAL >= 0) & (model.labels_ != PARTIAL))
+    np.testing.assert_array_equal(model.violations_.labels, differ)
+    assert len(differ) < 0.2 * np.count_nonzero(PARTIAL >= 0)
     assert model.n_clusters_ == 3
     assert model.cluster_names_.tolist() == [0, 1, 2]
 
@@ -114,6 +114,7 @@ def test_side_information_is_found_by_id_in_any_order(estimator):
     ids = np.array([f"flower {i}" for i in range(150)])
     side = SideInformation.build(150, y=PARTIAL, sample_id=ids)
     rows = np.random.default_rng(0).permutation(150)[:120]
-    model = make(estimator).fit(X[rows], side=side, sample_id=ids[rows])
-    known = PARTIAL[rows] >= 0
-    np.testing.assert_array_equal(model.labels_[known], PARTIAL[rows][known])
+    by_id = make(estimator).fit(X[rows], side=side, sample_id=ids[rows])
+    by_row = make(estimator).fit(X[rows], PARTIAL[rows])
+    np.testing.assert_array_equal(by_id.labels_, by_row.labels_)
+    np.testing.assert_array_equal(by_id.violations_.labels, by_row.violations_.labels)

@@ -1,0 +1,148 @@
+"""What every method of this room shares: reading, numbering the clusters, telling which statements were broken."""
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from sidelight.baselines.numbering import Labelling, cluster_count, labelling, number_clusters
+from sidelight.estimators.checks import check_integer
+from sidelight.estimators.informed import InformedEstimator
+from sidelight.estimators.reading import read_table, survey_finite
+from sidelight.inference.rows import Rows
+from sidelight.inference.threads import one_blas_thread
+from sidelight.kernels.arrays import AnyArray, IntArray, LabelArray
+from sidelight.metrics import Violations, violations
+from sidelight.side import SideInformation
+
+
+class Known(NamedTuple):
+    """What a method's own fit is told besides the table."""
+
+    side: SideInformation
+    labels: Labelling
+    n_clusters: int
+    random: np.random.RandomState
+
+
+class Partition(NamedTuple):
+    """What a method's own fit gives, in the method's own numbering of the clusters.
+
+    Parameters
+    ----------
+    clusters : (n,)
+        Cluster of each row.
+    objectives : tuple of float
+        What the method lowers, after every step.
+    converged : bool
+    by_cluster : mapping from attribute to array
+        Fitted attributes with one entry per cluster.
+    n_iter : int, optional
+        Steps taken; as many as there are objectives where absent.
+    """
+
+    clusters: IntArray
+    objectives: tuple[float, ...]
+    converged: bool
+    by_cluster: Mapping[str, AnyArray]
+    n_iter: int | None = None
+
+
+class PartitionEstimator(InformedEstimator):
+    """A method that gives every row one of a fixed number of clusters."""
+
+    # Set by every subclass's __init__.
+    n_clusters: int | None
+    random_state: Any
+
+    @abstractmethod
+    def _check_parameters(self) -> None:
+        """Refuse parameters that make no sense; ``n_clusters`` is looked at already."""
+
+    @abstractmethod
+    def _partition(self, X: AnyArray, known: Known) -> Partition:
+        """Divide the rows."""
+
+    @abstractmethod
+    def _place(self, X: AnyArray) -> IntArray:
+        """Return the cluster of each row of another table, by the fitted attributes alone."""
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        must_link: Any = None,
+        cannot_link: Any = None,
+        side: SideInformation | None = None,
+        sample_id: Any = None,
+    ) -> Self:
+        """Divide the rows of a table, using what is known about them.
+
+        Parameters
+        ----------
+        X : (n, d) array or data frame
+            The table.
+        y : (n,) array, optional
+            Partial labels; -1, or None or NaN, where a row has none.
+        must_link, cannot_link : pairs, optional
+            Pairs of row numbers, or of ids where ``sample_id`` names the rows.
+        side : SideInformation, optional
+            What else is known. With ``sample_id`` its rows are found by their ids.
+        sample_id : (n,) array, optional
+            Names of the rows.
+
+        Returns
+        -------
+        self
+        """
+        if self.n_clusters is not None:
+            check_integer("n_clusters", self.n_clusters, least=1)
+        self._check_parameters()
+        rows = self._read_rows(X, reset=True)
+        n = rows.shape[0]
+        said = self._read_side(n, y, must_link, cannot_link, side, sample_id)
+        labels = labelling(said)
+        count = cluster_count(self.n_clusters, len(labels.names), n)
+        with one_blas_thread():
+            partition = self._partition(rows, Known(said, labels, count, check_random_state(self.random_state)))
+        self._store(partition, count, said, labels)
+        return self
+
+    def predict(self, X: Any) -> LabelArray:
+        """Return the cluster of each row of a table, by the fitted model alone."""
+        check_is_fitted(self)
+        rows = self._read_rows(X, reset=False)
+        with one_blas_thread():
+            return self._place(rows).astype(np.int32)
+
+    def _read_rows(self, X: Any, *, reset: bool) -> AnyArray:
+        table = read_table(self, X, reset=reset)
+        survey_finite(self, Rows(table))
+        return np.asarray(table, dtype=np.float64)
+
+    def _store(self, partition: Partition, n_clusters: int, side: SideInformation, labels: Labelling) -> IntArray:
+        """Set the fitted attributes and return the method's own number of each cluster."""
+        order, names = number_clusters(partition.clusters, n_clusters, labels)
+        self.labels_ = np.argsort(order).astype(np.int32)[partition.clusters]
+        self.n_clusters_ = n_clusters
+        self.cluster_names_ = names
+        for name, values in partition.by_cluster.items():
+            setattr(self, name, values[order])
+        self.n_iter_ = len(partition.objectives) if partition.n_iter is None else partition.n_iter
+        self.converged_ = partition.converged
+        self.violations_: Violations = violations(side, self.labels_)
+        self.objectives_ = list(partition.objectives)
+        self.objective_ = self.objectives_[-1]
+        if not partition.converged:
+            warnings.warn(
+                f"{type(self).__name__} was still changing when its iterations ran out; raise max_iter.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return order

@@ -1,0 +1,229 @@
+"""Labels that spread over a graph of similar rows."""
+
+import warnings
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array, diags_array
+from scipy.sparse.csgraph import connected_components
+from sklearn.metrics import pairwise_distances_argmin
+from sklearn.utils.validation import check_is_fitted
+
+from sidelight.baselines.bandwidth import neighbour_gamma
+from sidelight.baselines.base import Known, Partition, PartitionEstimator
+from sidelight.baselines.centres import move_centres
+from sidelight.baselines.conjugate_gradients import solve_columns
+from sidelight.baselines.neighbours import SIMILARITIES, row_graph, to_neighbours
+from sidelight.estimators.checks import check_choice, check_integer, check_number
+from sidelight.estimators.registry import register
+from sidelight.inference.starts import lloyd, spread_centres
+from sidelight.inference.threads import one_blas_thread
+from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
+
+_LLOYD_STEPS = 10
+
+
+@register
+class GraphPropagation(PartitionEstimator):
+    """Labels propagated over a graph by a quadratic criterion (Amini, lecture; Zhou et al. 2004, Zhu et al. 2003).
+
+    With one column of Ỹ per class, W the similarities of rows that are joined and D their sums, it minimises
+
+        ½ ‖SỸ − SY‖² + λ Ỹᵀ(D − W)Ỹ,    which is solved by    (S + 2λ(D − W)) Ỹ = SY,
+
+    where S keeps the labelled rows. (The lecture's solution lacks the 2.) The rows of Ỹ are not negative and add up to
+    one, so they are the probabilities of the classes. Rows in a part of the graph without any label are placed like new
+    rows, among the nearest rows that labels reach, and a warning says how many.
+
+    Parameters
+    ----------
+    n_clusters : int, optional
+        None takes the number of labelled classes; 8, as scikit-learn does, where there are no labels. A cluster nobody
+        labelled is seeded by one row, the nearest to a centre that k-means finds for it.
+    similarity : {"rbf", "binary", "cosine", "dice", "jaccard"}, default "rbf"
+        The weight of an edge. "binary" is 1 for every neighbour; the last three are the lecture's similarities of
+        texts, Jaccard in Tanimoto's form for real numbers.
+    n_neighbors : int or None, default 10
+        Each row is joined to so many most similar rows; None joins all rows, for small tables.
+    gamma : float, optional
+        Of exp(−γ‖x − y‖²). None: 1/2σ², σ being the median distance of rows from their 10th neighbour.
+    smoothness : float, default 0.01
+        λ, how much similar rows want the same class against how much labelled rows want their own.
+    max_iter : int, default 1000
+        Of conjugate gradients.
+    tol : float, default 1e-10
+        Of their residual, relative.
+    n_jobs : int, optional
+        Threads that look for neighbours.
+    random_state : int, RandomState or None
+        Of the seeds of clusters that nobody labelled.
+
+    Attributes
+    ----------
+    labels_ : (n,)
+        The most probable class; a labelled row may be outvoted by its neighbours.
+    posterior_ : (n, n_clusters_)
+        Ỹ, the probability of each class for each row.
+    n_clusters_ : int
+    cluster_names_ : (n_clusters_,)
+    gamma_ : float
+    objective_ : float
+        The criterion.
+    n_iter_, converged_ : int, bool
+        Of conjugate gradients.
+    violations_ : Violations
+        Labels that ``labels_`` break.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidelight.baselines import GraphPropagation
+    >>> X = np.array([[0.0], [0.2], [0.4], [5.0], [5.2], [5.4]])
+    >>> model = GraphPropagation(n_neighbors=2).fit(X, [0, -1, -1, 1, -1, -1])
+    >>> model.labels_.tolist(), model.predict([[4.0]]).tolist()
+    ([0, 0, 0, 1, 1, 1], [1])
+    """
+
+    takes: ClassVar[frozenset[str]] = frozenset({"labels"})
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        similarity: str = "rbf",
+        n_neighbors: int | None = 10,
+        gamma: float | None = None,
+        smoothness: float = 0.01,
+        max_iter: int = 1000,
+        tol: float = 1e-10,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.similarity = similarity
+        self.n_neighbors = n_neighbors
+        self.gamma = gamma
+        self.smoothness = smoothness
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @property
+    def posterior_(self) -> FloatArray:
+        """Probability of each class for each row of the table that was fitted."""
+        check_is_fitted(self)
+        return self._shares.T
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the probability of each class for each row of a table: the mean of its neighbours', by similarity.
+
+        This is what minimises the criterion for one more row, the others being held (Bengio et al. 2006).
+        """
+        check_is_fitted(self)
+        rows = self._read_rows(X, reset=False)
+        with one_blas_thread():
+            return self._soft(rows)
+
+    def _check_parameters(self) -> None:
+        check_choice("similarity", self.similarity, SIMILARITIES)
+        if self.n_neighbors is not None:
+            check_integer("n_neighbors", self.n_neighbors, least=1)
+        if self.gamma is not None:
+            check_number("gamma", self.gamma, least=0)
+        check_number("smoothness", self.smoothness, least=np.finfo(float).tiny)
+        check_number("tol", self.tol, least=0)
+        check_integer("max_iter", self.max_iter, least=1)
+
+    def _partition(self, X: AnyArray, known: Known) -> Partition:
+        codes = known.labels.codes
+        if len(known.labels.names) < known.n_clusters:
+            codes = seed_unlabelled(X, codes, known.n_clusters, known.random)
+        self._rows = X
+        self.gamma_ = neighbour_gamma(X) if self.gamma is None else float(self.gamma)
+        graph = row_graph(X, self.similarity, n_neighbors=self.n_neighbors, gamma=self.gamma_, n_jobs=self.n_jobs)
+        spread = propagate(
+            graph, codes, known.n_clusters, smoothness=self.smoothness, tol=self.tol, max_iter=self.max_iter
+        )
+        shares = spread.shares
+        unreached = np.flatnonzero(~spread.reached)
+        if len(unreached):
+            warnings.warn(
+                f"No label reaches {len(unreached)} of {len(X)} rows (row {unreached[0]} is the first) over the "
+                "graph, so they are placed among the nearest rows that labels reach; raise n_neighbors to join them.",
+                UserWarning,
+                stacklevel=3,
+            )
+            reached = np.flatnonzero(spread.reached)
+            shares[unreached] = self._neighbours(X[unreached], X[reached]) @ shares[reached]
+        return Partition(
+            shares.argmax(axis=1), (spread.criterion,), spread.converged, {"_shares": shares.T}, spread.n_iter
+        )
+
+    def _neighbours(self, X: FloatArray, among: FloatArray) -> "csr_array[np.float64]":
+        return to_neighbours(
+            X, among, self.similarity, n_neighbors=self.n_neighbors, gamma=self.gamma_, n_jobs=self.n_jobs
+        )
+
+    def _soft(self, X: FloatArray) -> FloatArray:
+        return self._neighbours(X, self._rows) @ self.posterior_
+
+    def _place(self, X: AnyArray) -> IntArray:
+        return self._soft(X).argmax(axis=1)
+
+
+class Propagated(NamedTuple):
+    """Ỹ (n, classes), which rows labels reach, the criterion, and how its solution went."""
+
+    shares: FloatArray
+    reached: AnyArray
+    criterion: float
+    n_iter: int
+    converged: bool
+
+
+def propagate(
+    graph: "csr_array[np.float64]", codes: IntArray, n_classes: int, *, smoothness: float, tol: float, max_iter: int
+) -> Propagated:
+    """Minimise the criterion over the parts of the graph that have a label; other rows are left at zero.
+
+    Parameters
+    ----------
+    graph : (n, n)
+        Symmetric, not negative, empty on the diagonal.
+    codes : (n,)
+        Class of each labelled row, -1 unknown.
+    n_classes : int
+    smoothness : float
+        λ.
+    tol, max_iter : float, int
+        Of conjugate gradients.
+    """
+    part = connected_components(graph, directed=False)[1]
+    reached = np.isin(part, part[codes >= 0])
+    labelled = codes[reached] >= 0
+    given = np.zeros((int(reached.sum()), n_classes))
+    given[labelled, codes[reached][labelled]] = 1.0
+    inner = graph[reached][:, reached] if not reached.all() else graph
+    laplacian = diags_array(inner.sum(axis=1)) - inner
+    system = (diags_array(labelled.astype(float)) + 2 * smoothness * laplacian).tocsr()
+    solution = solve_columns(system, given, tol=tol, max_iter=max_iter)
+    misfit = 0.5 * float(np.square(solution.x[labelled] - given[labelled]).sum())
+    roughness = smoothness * float((solution.x * (laplacian @ solution.x)).sum())
+    shares = np.zeros((len(codes), n_classes))
+    shares[reached] = solution.x
+    return Propagated(shares, reached, misfit + roughness, solution.n_iter, solution.converged)
+
+
+def seed_unlabelled(X: FloatArray, codes: IntArray, n_classes: int, random: np.random.RandomState) -> IntArray:
+    """Label one row for each class that has none: the nearest to a centre found by k-means that respects the labels."""
+    weights, classes = np.ones(len(X)), np.arange(n_classes)
+    centres = spread_centres(X, weights, codes, classes, random)
+    clusters = lloyd(X, weights, centres, codes, classes, max_iter=_LLOYD_STEPS)
+    centres = move_centres(X, weights, clusters, centres)
+    seeded = codes.copy()
+    for missing in np.setdiff1d(classes, codes):
+        free = np.flatnonzero(seeded < 0)
+        if len(free):
+            seeded[free[pairwise_distances_argmin(centres[missing : missing + 1], X[free])[0]]] = missing
+    return seeded
