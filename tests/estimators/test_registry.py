@@ -8,13 +8,14 @@ import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.model_selection import KFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 import sidelight
 from sidelight import SideInformation, all_estimators
-from sidelight.side import draw_labels
+from sidelight.side import draw_labels, draw_links
 
 EVERY = pytest.mark.parametrize("estimator", [cls for _, cls in all_estimators()], ids=[n for n, _ in all_estimators()])
 X, Y = load_iris(return_X_y=True)
@@ -118,3 +119,27 @@ def test_side_information_is_found_by_id_in_any_order(estimator):
     by_row = make(estimator).fit(X[rows], PARTIAL[rows])
     np.testing.assert_array_equal(by_id.labels_, by_row.labels_)
     np.testing.assert_array_equal(by_id.violations_.labels, by_row.violations_.labels)
+
+
+@EVERY
+def test_links_stay_with_their_rows_in_cross_validation(estimator):
+    if "must_link" not in estimator.takes:
+        pytest.skip("takes no links")
+    # As many links as rows: scikit-learn would slice an array of them along with the rows.
+    ids = np.array([f"flower {i}" for i in range(150)])
+    links = draw_links(Y, n_must=150, n_cannot=0, random_state=0).must_link
+    side = SideInformation.build(150, must_link=ids[links], sample_id=ids)
+    folds = KFold(3, shuffle=True, random_state=0)
+    results = cross_validate(
+        make(estimator),
+        X,
+        cv=folds,
+        params={"side": side, "sample_id": ids},
+        scoring=lambda model, *_: model.violations_.fraction,
+        return_estimator=True,
+        return_indices=True,
+    )
+    for model, rows in zip(results["estimator"], results["indices"]["train"], strict=True):
+        kept = side.align(ids[rows])
+        assert model.violations_.n_must_link == len(kept.must_link) > 50
+        np.testing.assert_array_equal(Y[rows][kept.must_link[:, 0]], Y[rows][kept.must_link[:, 1]])
