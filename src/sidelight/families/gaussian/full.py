@@ -9,12 +9,12 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from sidelight.families.gaussian.centred import TriangularEvaluator
+from sidelight.families.gaussian.centred_family import CentredFamily
 from sidelight.families.gaussian.precision import (
     LARGEST_QUADRATIC_DIMENSION,
     linear_form_is_exact,
     precision_factors,
 )
-from sidelight.families.gaussian.prior import CovariancePrior
 from sidelight.families.gaussian.statistics import GaussianStatistics
 from sidelight.families.linear import LinearEvaluator
 from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
@@ -30,18 +30,8 @@ class FullParameters(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class FullGaussian:
-    """Maximum-likelihood (MAP with a prior) Gaussians with free covariances.
-
-    Parameters
-    ----------
-    centre : (d,)
-        Where rows are measured from in the linear form: the mean of the table.
-    prior : CovariancePrior
-    """
-
-    centre: FloatArray
-    prior: CovariancePrior
+class FullGaussian(CentredFamily):
+    """Maximum-likelihood (MAP with a prior) Gaussians with free covariances."""
 
     def parameters(self, means: FloatArray, covariances: FloatArray) -> FullParameters:
         """Return the parameters with these means and covariances."""

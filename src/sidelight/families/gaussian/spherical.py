@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sidelight.families.gaussian.centred import ScaledEvaluator
+from sidelight.families.gaussian.centred_family import CentredFamily
 from sidelight.families.gaussian.precision import linear_form_is_exact, positive_variances
-from sidelight.families.gaussian.prior import CovariancePrior
 from sidelight.families.gaussian.statistics import GaussianStatistics
 from sidelight.families.linear import LinearEvaluator
 from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
@@ -24,18 +24,8 @@ class SphericalParameters(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class SphericalGaussian:
-    """Maximum-likelihood (MAP with a prior) Gaussians with one variance per component.
-
-    Parameters
-    ----------
-    centre : (d,)
-        Where rows are measured from in the linear form: the mean of the table.
-    prior : CovariancePrior
-    """
-
-    centre: FloatArray
-    prior: CovariancePrior
+class SphericalGaussian(CentredFamily):
+    """Maximum-likelihood (MAP with a prior) Gaussians with one variance per component."""
 
     def parameters(self, means: FloatArray, covariances: FloatArray) -> SphericalParameters:
         """Return the parameters with these means and variances (components,)."""

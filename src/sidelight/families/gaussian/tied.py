@@ -8,8 +8,8 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from sidelight.families.gaussian.centred import TriangularEvaluator
+from sidelight.families.gaussian.centred_family import CentredFamily
 from sidelight.families.gaussian.precision import linear_form_is_exact, precision_factors
-from sidelight.families.gaussian.prior import CovariancePrior
 from sidelight.families.gaussian.statistics import GaussianStatistics
 from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
 from sidelight.kernels.backend import Backend
@@ -87,18 +87,8 @@ class TiedEvaluator:
 
 
 @dataclass(frozen=True, eq=False)
-class TiedGaussian:
-    """Maximum-likelihood (MAP with a prior) Gaussians with one covariance for all.
-
-    Parameters
-    ----------
-    centre : (d,)
-        Where rows are measured from in the linear form: the mean of the table.
-    prior : CovariancePrior
-    """
-
-    centre: FloatArray
-    prior: CovariancePrior
+class TiedGaussian(CentredFamily):
+    """Maximum-likelihood (MAP with a prior) Gaussians with one covariance for all."""
 
     def parameters(self, means: FloatArray, covariances: FloatArray) -> TiedParameters:
         """Return the parameters with these means and this covariance (d, d)."""
