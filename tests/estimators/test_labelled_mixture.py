@@ -318,7 +318,7 @@ class TestErrors:
     def test_columns_of_text(self):
         import pandas as pd
 
-        frame = pd.DataFrame(X[:, :2], columns=["length", "width"]).assign(place="meadow")
+        frame = pd.DataFrame(X[:, :2].copy(), columns=["length", "width"]).assign(place="meadow")
         with pytest.raises(ValueError, match="X: column 'place' holds String"):
             LabelledMixture().fit(frame)
         frame = frame.drop(columns="place")

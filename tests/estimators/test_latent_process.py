@@ -236,7 +236,7 @@ def test_a_column_without_cells_is_refused_when_fitted_and_fine_afterwards():
 
 
 def test_infinity_is_refused_with_its_place():
-    table = pd.DataFrame(X, columns=list("abcd"))
+    table = pd.DataFrame(X.copy(), columns=list("abcd"))
     model = lpd().fit(table)
     table.loc[9, "c"] = np.inf
     for method in (model.predict, lpd().fit):

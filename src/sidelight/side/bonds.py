@@ -43,7 +43,9 @@ def graph(bonds: Bonds) -> "csr_array[Any]":
     tails = np.concatenate([pairs[:, 0], members[:, 0]])
     heads = np.concatenate([pairs[:, 1], members[:, 1] + bonds.n_rows])
     lengths = np.concatenate([np.ones(len(pairs)), np.full(len(members), 0.5)])
-    return coo_array((lengths, (tails, heads)), shape=(size, size)).tocsr()
+    # SciPy's graph routines before 1.15 take 32-bit indices only.
+    ends = (tails.astype(np.int32), heads.astype(np.int32))
+    return coo_array((lengths, ends), shape=(size, size)).tocsr()
 
 
 def components(bonds: Bonds) -> IntArray:
