@@ -74,8 +74,7 @@ class Mixture:
 
     def objective(self, state: MixtureState, expectation: Expectation) -> float:
         """Return the objective at a state, given its expectation."""
-        priors = self.family.log_prior(state.parameters) + self.weights.log_prior(state.log_weights)
-        return expectation.evidence + priors
+        return expectation.evidence + self._log_prior(state)
 
     def maximise(self, expectation: Expectation) -> MixtureState:
         """Return the state that maximises the objective given an expectation."""
@@ -101,7 +100,7 @@ class Mixture:
         total, evidence = next(visits)
         for statistics, part in visits:
             total, evidence = total + statistics, evidence + part
-        class_mass = self._class_mass(total.mass)
+        class_mass = class_sums(total.mass, self.weights.classes)
         coupled = self.couple(state)
         if coupled is not None:
             total = total + self._joint_statistics(state, coupled.responsibilities)
@@ -130,7 +129,7 @@ class Mixture:
         if coupled is not None and self.joint is not None:
             write(self.joint.rows, coupled.posterior, None)
             evidence += coupled.evidence
-        return evidence + self.family.log_prior(state.parameters) + self.weights.log_prior(state.log_weights)
+        return evidence + self._log_prior(state)
 
     def couple(self, state: MixtureState) -> EStep | None:
         """Return the E-step of the jointly coupled rows, None where there are none."""
@@ -157,8 +156,8 @@ class Mixture:
             numbers = slice(start, min(start + block_rows, len(rows)))
             yield numbers, self.rows.X[rows[numbers]]
 
-    def _class_mass(self, component_mass: FloatArray) -> FloatArray:
-        return class_sums(component_mass, self.weights.classes)
+    def _log_prior(self, state: MixtureState) -> float:
+        return self.family.log_prior(state.parameters) + self.weights.log_prior(state.log_weights)
 
     def _evaluator(self, state: MixtureState) -> Evaluator:
         return self.family.evaluator(state.parameters, self.backend)
