@@ -45,8 +45,8 @@ def collect(family, parameters, X, responsibilities):
 
 def scikit_learn_mixture(covariance_type, family, state):
     attributes = family.attributes(state.parameters)
-    reference = GaussianMixture(len(state.log_weights), covariance_type=covariance_type, reg_covar=0)
-    reference.weights_ = np.exp(state.log_weights)
+    reference = GaussianMixture(len(state.weights), covariance_type=covariance_type, reg_covar=0)
+    reference.weights_ = np.exp(state.weights)
     reference.means_, reference.covariances_ = attributes["means_"], attributes["covariances_"]
     reference.precisions_cholesky_ = _compute_precision_cholesky(reference.covariances_, covariance_type)
     return reference
@@ -70,7 +70,7 @@ def test_one_step_of_em_equals_scikit_learns(covariance_type):
     following, objective = mixture_of(X, family, K).step(state)
     attributes = family.attributes(following.parameters)
     np.testing.assert_allclose(objective / len(X), bound, rtol=1e-8)
-    np.testing.assert_allclose(np.exp(following.log_weights), reference.weights_, rtol=1e-8)
+    np.testing.assert_allclose(np.exp(following.weights), reference.weights_, rtol=1e-8)
     np.testing.assert_allclose(attributes["means_"], reference.means_, rtol=1e-8)
     np.testing.assert_allclose(attributes["covariances_"], reference.covariances_, rtol=1e-8, atol=1e-10)
 

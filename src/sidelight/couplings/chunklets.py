@@ -6,12 +6,12 @@ from functools import cached_property
 import numpy as np
 
 from sidelight.couplings.choice import Chooser
-from sidelight.inference.protocols import EStep
+from sidelight.inference.tied import EStep, JointCoupling
 from sidelight.kernels.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
-class Chunklets:
+class Chunklets(JointCoupling):
     """Chunklets of rows with one latent class each (Shental et al. 2004), and a component per row within it.
 
     With class weights α_c and class densities p_c(x) = Σ_k π_k|c p_k(x), a chunklet's class has the posterior

@@ -42,7 +42,8 @@ class MixtureEstimator(KeptPosterior, InformedEstimator):
     n_jobs: int | None
 
     _family: Family
-    _state: MixtureState
+    _parameters: Any
+    _log_weights: FloatArray
 
     @abstractmethod
     def _check_parameters(self) -> None:
@@ -128,7 +129,7 @@ class MixtureEstimator(KeptPosterior, InformedEstimator):
         check_is_fitted(self)
         random = check_random_state(self.random_state)
         counts = random.multinomial(n_samples, self.weights_)
-        parts = [self._family.sample(self._state.parameters, k, n, random) for k, n in enumerate(counts)]
+        parts = [self._family.sample(self._parameters, k, n, random) for k, n in enumerate(counts)]
         return np.concatenate(parts), np.repeat(self.component_clusters_, counts)
 
     def _n_parameters(self) -> int:
@@ -152,15 +153,15 @@ class MixtureEstimator(KeptPosterior, InformedEstimator):
         components = np.argsort(clusters, kind="stable")
 
         self._family = mixture.family
-        self._state = MixtureState(mixture.family.select(state.parameters, components), state.log_weights[components])
+        self._log_weights = mixture.weights.log(state.weights)[components]
+        self._parameters = mixture.family.select(state.parameters, components)
         self._posterior = None if placed.posterior is None else placed.posterior[:, order]
         self.labels_ = placed.renumbered(rank)
         self.n_clusters_ = n_classes
         self.cluster_names_ = cluster_names(side.label_names.tolist(), order)
         self.component_clusters_ = clusters[components]
-        self.weights_ = np.exp(self._state.log_weights)
-        self.weights_ /= self.weights_.sum()
-        for name, value in mixture.family.attributes(self._state.parameters).items():
+        self.weights_ = mixture.weights.mean(state.weights)[components]
+        for name, value in mixture.family.attributes(self._parameters).items():
             setattr(self, name, value)
         self.lower_bounds_ = [bound / fitted.total_weight for bound in (*trace.objectives, objective)]
         self.lower_bound_ = self.lower_bounds_[-1]
@@ -186,5 +187,5 @@ class MixtureEstimator(KeptPosterior, InformedEstimator):
         placement = Placement.empty(len(table), self.n_clusters_, keep_density=density, keep_posterior=posterior)
         with one_blas_thread():
             survey_finite(self, mixture.rows)
-            mixture.assignments(self._state, placement.writer(clusters))
+            mixture.assignments(MixtureState(self._parameters, self._log_weights), placement.writer(clusters))
         return placement

@@ -1,7 +1,7 @@
 """Gaussian mixtures with some rows labelled, by EM or by classification EM."""
 
 from collections.abc import Iterable
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -13,6 +13,7 @@ from sidelight.couplings.independent import Independent
 from sidelight.estimators.base import Fitted, MixtureEstimator
 from sidelight.estimators.beginnings import STARTS, Sample, from_given_means
 from sidelight.estimators.checks import check_choice, check_integer, check_number
+from sidelight.estimators.data import Data, scale_of, start_from
 from sidelight.estimators.gaussians import (
     COVARIANCE_TYPES,
     GaussianFamily,
@@ -25,10 +26,9 @@ from sidelight.inference.climbing import climb_from
 from sidelight.inference.loop import Callback
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.rows import Rows
-from sidelight.inference.starts import SAMPLE_ROWS, choose_rows, row_order
 from sidelight.inference.survey import Survey
 from sidelight.inference.threads import thread_count
-from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
+from sidelight.kernels.arrays import AnyArray, FloatArray
 from sidelight.kernels.backend import NUMPY, Backend, backend_for
 from sidelight.side import SideInformation
 from sidelight.weights import MaximumLikelihoodWeights
@@ -181,24 +181,21 @@ class LabelledMixture(MixtureEstimator):
     def _fit(self, X: AnyArray, side: SideInformation, sample_weight: FloatArray | None, survey: Survey) -> Fitted:
         random = check_random_state(self.random_state)
         family = gaussian_family(self.covariance_type, survey, prior_rows=self.prior_rows, prior_scale=self.prior_scale)
-        rows = choose_rows(len(X), sample_weight, side.labels, random)
-        values = Rows(X).gather(rows)
-        order = row_order(values, side.labels[rows])
-        rows = rows[order]
-        few = _Data(values[order], side.restrict(rows), _take(sample_weight, rows), whole=len(X) <= SAMPLE_ROWS)
+        data = Data(X, side, sample_weight)
+        few = start_from(data, random)
 
         n_components = self.n_components
         if n_components is None and not len(side.label_names):
             n_components = self._lowest_bic(few, family, survey, random)
         layout = lay_out(side.label_names, n_components, self.components_per_class)
-        if layout.n_components > len(rows):
+        if layout.n_components > len(few.X):
             raise ValueError(
-                f"n_components={layout.n_components} is more than the n_samples = {len(rows)} rows that count; "
+                f"n_components={layout.n_components} is more than the n_samples = {len(few.X)} rows that count; "
                 "use fewer components."
             )
         backend = backend_for(_PASSES_EXPECTED * len(X) * layout.n_components)
         sample = self._sample(few, family, layout, survey, backend)
-        mixture = self._assemble(_Data(X, side, sample_weight), family, layout, backend)
+        mixture = self._assemble(data, family, layout, backend)
         trace = climb_from(
             [lambda: self._start(sample, survey, random)] * self.n_init,
             mixture.step,
@@ -215,7 +212,7 @@ class LabelledMixture(MixtureEstimator):
         """Return what two fits must have in common for one to start from the other."""
         return self.covariance_type, d, tuple(layout.classes), layout.n_labelled
 
-    def _assemble(self, data: "_Data", family: GaussianFamily, layout: Layout, backend: Backend) -> Mixture:
+    def _assemble(self, data: Data, family: GaussianFamily, layout: Layout, backend: Backend) -> Mixture:
         """Put family, weights and couplings together on some rows."""
         n = len(data.X)
         coupling, choose = _ASSIGNMENTS[self.assignment]
@@ -239,7 +236,7 @@ class LabelledMixture(MixtureEstimator):
             n_threads=thread_count(self.n_jobs),
         )
 
-    def _chunklets(self, data: "_Data", layout: Layout, choose: Chooser) -> Chunklets | None:
+    def _chunklets(self, data: Data, layout: Layout, choose: Chooser) -> Chunklets | None:
         """Return the coupling of the rows in blocks of two or more, None where there are none."""
         if "blocks" not in data.side.statements:
             return None
@@ -260,10 +257,10 @@ class LabelledMixture(MixtureEstimator):
             choose=choose,
         )
 
-    def _sample(self, few: "_Data", family: GaussianFamily, layout: Layout, survey: Survey, backend: Backend) -> Sample:
+    def _sample(self, few: Data, family: GaussianFamily, layout: Layout, survey: Survey, backend: Backend) -> Sample:
         return Sample(
             mixture=self._assemble(few, family, layout, backend),
-            scaled=(few.X - survey.mean) / _scale(survey),
+            scaled=(few.X - survey.mean) / scale_of(survey),
             weights=np.ones(len(few.X)) if few.weights is None else few.weights,
             codes=few.side.labels,
             layout=layout,
@@ -279,7 +276,7 @@ class LabelledMixture(MixtureEstimator):
             STARTS[self.init_params](sample, random)
             if self.means_init is None
             else from_given_means(
-                sample, _shaped("means_init", self.means_init, (n_components, d)), survey.mean, _scale(survey)
+                sample, _shaped("means_init", self.means_init, (n_components, d)), survey.mean, scale_of(survey)
             )
         )
         if self.precisions_init is not None:
@@ -291,10 +288,10 @@ class LabelledMixture(MixtureEstimator):
             weights = _shaped("weights_init", self.weights_init, (n_components,))
             if (weights <= 0).any():
                 raise ValueError("weights_init must be positive.")
-            state = state._replace(log_weights=np.log(weights / weights.sum()))
+            state = state._replace(weights=np.log(weights / weights.sum()))
         return state
 
-    def _lowest_bic(self, few: "_Data", family: GaussianFamily, survey: Survey, random: np.random.RandomState) -> int:
+    def _lowest_bic(self, few: Data, family: GaussianFamily, survey: Survey, random: np.random.RandomState) -> int:
         """Return the number of components with the lowest BIC on the rows to start from."""
         total = len(few.X) if few.weights is None else float(few.weights.sum())
         n_distinct = len(np.unique(few.X, axis=0))
@@ -307,24 +304,6 @@ class LabelledMixture(MixtureEstimator):
             n_parameters = family.n_parameters(n_components) + n_components - 1
             criteria.append(-2 * evidence + n_parameters * np.log(total))
         return int(np.argmin(criteria)) + 1
-
-
-class _Data(NamedTuple):
-    """Rows, what is known about them, their weights, and whether they are the whole table."""
-
-    X: AnyArray
-    side: SideInformation
-    weights: FloatArray | None
-    whole: bool = True
-
-
-def _take(weights: FloatArray | None, rows: IntArray) -> FloatArray | None:
-    return None if weights is None else weights[rows]
-
-
-def _scale(survey: Survey) -> FloatArray:
-    """Return the standard deviations, one where a feature is constant."""
-    return np.where(survey.variance > 0, np.sqrt(survey.variance), 1.0)
 
 
 def _shaped(name: str, value: Any, shape: tuple[int, ...]) -> FloatArray:

@@ -1,6 +1,6 @@
 """What inference asks of a model: the faces of families, weights and couplings."""
 
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -80,17 +80,26 @@ class Family(Protocol):
 
 
 class Weights(Protocol):
-    """Sizes of the components."""
+    """Sizes of the components: parameters are whatever it makes of the counts."""
 
     @property
     def classes(self) -> IntArray:
         """The class of each component."""
 
-    def update(self, component_mass: FloatArray, class_mass: FloatArray) -> FloatArray:
-        """Return the log weights (components,) that maximise the objective given these counts."""
+    def update(self, component_mass: FloatArray, class_mass: FloatArray, previous: Any) -> Any:
+        """Return the parameters that maximise the objective given these counts.
 
-    def log_prior(self, log_weights: FloatArray) -> float:
-        """Return what the weights add to the objective by themselves."""
+        ``previous`` are the parameters before, None at the start, for those that are found step by step.
+        """
+
+    def log(self, parameters: Any) -> FloatArray:
+        """Return the log weights (components,) that enter the E-step."""
+
+    def mean(self, parameters: Any) -> FloatArray:
+        """Return the weights (components,) themselves, which sum to one."""
+
+    def log_prior(self, parameters: Any) -> float:
+        """Return what the parameters add to the objective by themselves."""
 
 
 class RowCoupling(Protocol):
@@ -115,43 +124,4 @@ class RowCoupling(Protocol):
         """Turn log densities (components, rows) into weighted responsibilities, in place; fill ``evidence`` (rows,).
 
         ``codes`` says what is known of each row (-1 nothing), or is None where nothing is known of any.
-        """
-
-
-class EStep(NamedTuple):
-    """What a joint coupling makes of the log densities of its rows.
-
-    Parameters
-    ----------
-    responsibilities : (rows, components)
-        Weights of the emissions.
-    class_counts : (classes,)
-        Draws of the latent class: rows that share one count once.
-    evidence : float
-        The coupled rows' part of the objective.
-    posterior : (rows, components)
-        Rows sum to one: what the user sees, and where the next E-step may start.
-    """
-
-    responsibilities: FloatArray
-    class_counts: FloatArray
-    evidence: float
-    posterior: FloatArray
-
-
-class JointCoupling(Protocol):
-    """How rows that are tied together choose their components."""
-
-    @property
-    def monotone(self) -> bool:
-        """Whether every step raises the objective."""
-
-    @property
-    def rows(self) -> IntArray:
-        """Numbers of the rows it couples."""
-
-    def __call__(self, log_likelihood: FloatArray, log_weights: FloatArray, previous: FloatArray | None) -> EStep:
-        """Return the E-step of the coupled rows from their log densities (rows, components).
-
-        ``previous`` is the posterior of the E-step before, or None at the first.
         """

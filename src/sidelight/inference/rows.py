@@ -50,20 +50,18 @@ class Rows:
         n = self.X.shape[0]
         return [slice(start, min(start + CHUNK_ROWS, n)) for start in range(0, n, CHUNK_ROWS)]
 
-    def whole(self, chunk: slice) -> Block | None:
-        """Return a chunk as one block; None where rows of it are left out."""
-        if self.left_out is not None and self.left_out[chunk].any():
-            return None
-        weights = np.ones(chunk.stop - chunk.start) if self.weights is None else self.weights[chunk]
-        return Block(chunk, self.X[chunk], weights, None if self.codes is None else self.codes[chunk])
+    def whole(self, chunk: slice) -> Block:
+        """Return a chunk as one block, without the rows left out."""
+        numbers = self._kept(chunk)
+        values = self.X[numbers]
+        weights = np.ones(values.shape[0]) if self.weights is None else self.weights[numbers]
+        return Block(numbers, values, weights, None if self.codes is None else self.codes[numbers])
 
     def blocks(self, chunk: slice, block_rows: int) -> Iterator[Block]:
         """Yield the rows of a chunk, ``block_rows`` at a time, without those left out."""
         ones = np.ones(block_rows)
         for start in range(chunk.start, chunk.stop, block_rows):
-            numbers: slice | IntArray = slice(start, min(start + block_rows, chunk.stop))
-            if self.left_out is not None and self.left_out[numbers].any():
-                numbers = start + np.flatnonzero(~self.left_out[numbers])
+            numbers = self._kept(slice(start, min(start + block_rows, chunk.stop)))
             values = self.X[numbers]
             n = values.shape[0]
             if n:
@@ -71,6 +69,11 @@ class Rows:
                 codes = None if self.codes is None else self.codes[numbers]
                 yield Block(numbers, values, weights, codes)
         self.release(chunk)
+
+    def _kept(self, part: slice) -> slice | IntArray:
+        if self.left_out is None or not self.left_out[part].any():
+            return part
+        return part.start + np.flatnonzero(~self.left_out[part])
 
     def gather(self, numbers: IntArray) -> FloatArray:
         """Return a copy of some rows.

@@ -183,5 +183,5 @@ def state_given(mixture: Mixture, means: FloatArray, responsibilities: FloatArra
         evaluator.accumulate(np.ascontiguousarray(responsibilities[block].T))
     statistics = evaluator.statistics()
     class_mass = class_sums(statistics.mass, mixture.weights.classes)
-    log_weights = mixture.weights.update(statistics.mass, class_mass)
-    return MixtureState(mixture.family.update(statistics), log_weights)
+    weights = mixture.weights.update(statistics.mass, class_mass, None)
+    return MixtureState(mixture.family.update(statistics), weights)

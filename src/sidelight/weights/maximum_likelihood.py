@@ -25,13 +25,22 @@ class MaximumLikelihoodWeights:
 
     classes: IntArray
 
-    def update(self, component_mass: FloatArray, class_mass: FloatArray) -> FloatArray:
+    def update(self, component_mass: FloatArray, class_mass: FloatArray, previous: FloatArray | None) -> FloatArray:
         """Return the log weights (components,) that maximise the expected log probability of the assignments."""
         within = np.bincount(self.classes, weights=component_mass, minlength=len(class_mass))
         share = component_mass / np.maximum(within, _SMALLEST)[self.classes]
         weights = share * (class_mass / class_mass.sum())[self.classes]
         return np.log(np.maximum(weights, _SMALLEST))
 
-    def log_prior(self, log_weights: FloatArray) -> float:
+    def log(self, parameters: FloatArray) -> FloatArray:
+        """Return the log weights, which are the parameters themselves."""
+        return parameters
+
+    def mean(self, parameters: FloatArray) -> FloatArray:
+        """Return the weights."""
+        weights = np.exp(parameters)
+        return weights / weights.sum()
+
+    def log_prior(self, parameters: FloatArray) -> float:
         """Return the prior's part of the objective: maximum likelihood has none."""
         return 0.0

@@ -1,0 +1,35 @@
+"""A table with what is known about its rows, and the part of it that a fit starts from."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sidelight.inference.rows import Rows
+from sidelight.inference.starts import SAMPLE_ROWS, choose_rows, row_order
+from sidelight.inference.survey import Survey
+from sidelight.kernels.arrays import AnyArray, FloatArray
+from sidelight.side import SideInformation
+
+
+class Data(NamedTuple):
+    """Rows, what is known about them, their weights, and whether they are the whole table."""
+
+    X: AnyArray
+    side: SideInformation
+    weights: FloatArray | None
+    whole: bool = True
+
+
+def start_from(data: Data, random: np.random.RandomState) -> Data:
+    """Return the rows to start from, sorted: all of a small table, a sample of a large one."""
+    rows = choose_rows(len(data.X), data.weights, data.side.labels, random)
+    values = Rows(data.X).gather(rows)
+    order = row_order(values, data.side.labels[rows])
+    rows = rows[order]
+    weights = None if data.weights is None else data.weights[rows]
+    return Data(values[order], data.side.restrict(rows), weights, whole=len(data.X) <= SAMPLE_ROWS)
+
+
+def scale_of(survey: Survey) -> FloatArray:
+    """Return the standard deviations, one where a feature is constant."""
+    return np.where(survey.variance > 0, np.sqrt(survey.variance), 1.0)
