@@ -27,11 +27,24 @@ from sidelight.weights import MaximumLikelihoodWeights
 
 
 class Fitted(NamedTuple):
-    """What a model's own fit gives: the mixture on its data, how the ascent went, and how many rows it counts for."""
+    """What a model's own fit gives.
+
+    Parameters
+    ----------
+    mixture : Mixture
+        On its data.
+    trace : Trace
+        How the ascent went.
+    total_weight : float
+        How many rows it counts for.
+    classes : (components,), optional
+        The class of each component, labelled ones first in the order of the labels; those of the weights if not given.
+    """
 
     mixture: Mixture
     trace: Trace[MixtureState]
     total_weight: float
+    classes: IntArray | None = None
 
 
 class MixtureEstimator(KeptPosterior, InformedEstimator):
@@ -140,11 +153,11 @@ class MixtureEstimator(KeptPosterior, InformedEstimator):
         """Set the fitted attributes."""
         mixture, trace = fitted.mixture, fitted.trace
         state = trace.state
-        classes = mixture.weights.classes
-        n_rows, n_classes = len(mixture.rows.X), int(classes.max()) + 1
+        classes = mixture.weights.classes if fitted.classes is None else fitted.classes
+        n_rows, n_classes = mixture.rows.X.shape[0], max(int(classes.max()) + 1, len(side.label_names))
         keep = self._keeps_posterior(n_rows, n_classes)
         placed = Placement.empty(n_rows, n_classes, keep_density=False, keep_posterior=keep)
-        objective = mixture.assignments(state, placed.writer(classes))
+        objective = mixture.assignments(state, placed.writer(classes, n_classes))
 
         sizes = placed.sizes(n_classes)
         order = cluster_order(side.label_names, sizes)
@@ -187,5 +200,5 @@ class MixtureEstimator(KeptPosterior, InformedEstimator):
         placement = Placement.empty(len(table), self.n_clusters_, keep_density=density, keep_posterior=posterior)
         with one_blas_thread():
             survey_finite(self, mixture.rows)
-            mixture.assignments(MixtureState(self._parameters, self._log_weights), placement.writer(clusters))
+            mixture.assignments(MixtureState(self._parameters, self._log_weights), placement.writer(clusters, self.n_clusters_))
         return placement

@@ -30,8 +30,11 @@ class LinearEvaluator(Generic[Statistics]):
     collect : callable
         Turns the accumulated (components, features) sums into the family's statistics.
     sweep : callable, optional
-        ``sweep(rows, coefficients, offsets, codes, classes, weights, block_rows, sums)`` takes many rows through the
-        whole of an independent soft E-step at once; see :func:`sidelight.kernels.compiled.quadratic_sweep`.
+        ``sweep(rows, coefficients, offsets, codes, classes, weights, field, block_rows, sums)`` takes many rows
+        through the whole of an independent soft E-step at once; see :func:`sidelight.kernels.compiled.quadratic_sweep`.
+    count : callable, optional
+        ``count(block)`` says how many of the features the block needs, where the last ones are often all zero; only
+        these are filled and multiplied. All of them where not given.
     """
 
     def __init__(
@@ -40,6 +43,7 @@ class LinearEvaluator(Generic[Statistics]):
         coefficients: FloatArray,
         collect: Callable[[FloatArray], Statistics],
         sweep: Callable[..., float] | None = None,
+        count: Callable[[AnyArray], int] | None = None,
     ) -> None:
         n_components, n_features = coefficients.shape
         self.n_components = n_components
@@ -50,6 +54,7 @@ class LinearEvaluator(Generic[Statistics]):
         self._coefficients = np.concatenate([coefficients, np.zeros((padding, n_features))])
         self._collect = collect
         self._sweep = sweep
+        self._count = count
         self._swept_rows = min(self.block_rows, _SWEPT_ROWS)
         self._feature_buffer = np.empty(n_features * self.block_rows)
         self._score_buffer = np.empty(len(self._coefficients) * self.block_rows)
@@ -60,30 +65,42 @@ class LinearEvaluator(Generic[Statistics]):
 
     def load(self, block: AnyArray) -> None:
         """Take a block of rows."""
-        self._features = front(self._feature_buffer, self._coefficients.shape[1], len(block))
+        n_features = self._coefficients.shape[1] if self._count is None else self._count(block)
+        self._features = front(self._feature_buffer, n_features, len(block))
         self._fill(block, self._features)
 
     def log_likelihood(self) -> FloatArray:
         """Return the log densities (components, rows) of the block, in a buffer that the next call overwrites."""
         scores = front(self._score_buffer, len(self._coefficients), self._features.shape[1])
-        return np.matmul(self._coefficients, self._features, out=scores)[: self.n_components]
+        coefficients = self._coefficients[:, : len(self._features)]
+        return np.matmul(coefficients, self._features, out=scores)[: self.n_components]
 
     def accumulate(self, responsibilities: FloatArray) -> None:
         """Add the statistics of the block, weighted by responsibilities (components, rows)."""
-        np.matmul(self._features, responsibilities.T, out=self._product)
-        self._sums += self._product
+        n_features = len(self._features)
+        product = np.matmul(self._features, responsibilities.T, out=self._product[:n_features])
+        self._sums[:n_features] += product
 
     def sweep_softly(
-        self, rows: AnyArray, log_weights: FloatArray, codes: IntArray | None, classes: IntArray, weights: FloatArray
+        self,
+        rows: AnyArray,
+        log_weights: FloatArray,
+        codes: IntArray | None,
+        classes: IntArray,
+        weights: FloatArray,
+        field: FloatArray | None = None,
     ) -> float | None:
         """Accumulate the statistics of rows that choose softly and by themselves; return their weighted log evidence.
 
-        None, and nothing done, where there is no quicker way than block by block.
+        None, and nothing done, where there is no quicker way than block by block. A ``field`` (rows, components) is
+        added to the scores and replaced by the posterior; its part of the evidence is left out.
         """
         if self._sweep is None:
             return None
         known = np.empty(0, dtype=np.int64) if codes is None else np.require(codes, np.int64, ["C", "W"])
-        return self._sweep(rows, self._coefficients, log_weights, known, classes, weights, self._swept_rows, self._sums)
+        added = np.empty((0, 0)) if field is None else field
+        size = self._swept_rows
+        return self._sweep(rows, self._coefficients, log_weights, known, classes, weights, added, size, self._sums)
 
     def statistics(self) -> Statistics:
         """Return what was accumulated since the last call, and start anew."""

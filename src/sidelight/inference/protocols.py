@@ -17,6 +17,9 @@ class Statistics(Protocol):
 
     def __add__(self, other: Self) -> Self: ...
 
+    def regrouped(self, groups: IntArray) -> Self:
+        """Return the statistics of groups of components put together; those of group -1 are left out."""
+
 
 class Evaluator(Protocol):
     """One thread's view of a family at fixed parameters: a block of at most ``block_rows`` rows at a time.
@@ -37,11 +40,18 @@ class Evaluator(Protocol):
         """Add the statistics of the block, weighted by responsibilities (components, rows)."""
 
     def sweep_softly(
-        self, rows: AnyArray, log_weights: FloatArray, codes: IntArray | None, classes: IntArray, weights: FloatArray
+        self,
+        rows: AnyArray,
+        log_weights: FloatArray,
+        codes: IntArray | None,
+        classes: IntArray,
+        weights: FloatArray,
+        field: FloatArray | None = None,
     ) -> float | None:
         """Accumulate the statistics of rows that choose softly and by themselves; return their weighted log evidence.
 
-        None, and nothing done, where there is no quicker way than block by block.
+        None, and nothing done, where there is no quicker way than block by block. A ``field`` (rows, components) is
+        added to the scores and replaced by the posterior; its part of the evidence is left out.
         """
 
     def statistics(self) -> Any:
@@ -77,6 +87,13 @@ class Family(Protocol):
 
     def n_parameters(self, n_components: int) -> int:
         """Return the number of free parameters."""
+
+
+class DivergentFamily(Family, Protocol):
+    """A family that can say how far its components are from each other."""
+
+    def divergence(self, parameters: Any) -> FloatArray:
+        """Return how far components are from each other (components, components)."""
 
 
 class Weights(Protocol):

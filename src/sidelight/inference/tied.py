@@ -99,6 +99,9 @@ class TiedCoupling(Protocol):
     def assign(self, tied: TiedRows, log_weights: FloatArray, memory: Any, write: Write) -> float:
         """Write how the tied rows are assigned; return their evidence."""
 
+    def regrouped(self, memory: Any, groups: IntArray) -> Any:
+        """Return the memory with components put together by groups; those of group -1 are forgotten."""
+
 
 class EStep(NamedTuple):
     """What a joint coupling makes of the log densities of its rows.
@@ -152,3 +155,7 @@ class JointCoupling(ABC):
         found = self(tied.log_likelihood(), log_weights, memory)
         write(self.rows, found.posterior, None)
         return found.evidence
+
+    def regrouped(self, memory: Any, groups: IntArray) -> Any:
+        """Return None: the next E-step starts anew."""
+        return None

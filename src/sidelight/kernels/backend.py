@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from typing import NamedTuple
 
 from sidelight.kernels import plain
-from sidelight.kernels.arrays import FloatArray
+from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
 
 # Importing numba and loading the compiled loops takes about a second; NumPy needs about 5 ns more per score.
 _SCORES_WORTH_COMPILING = 20_000_000
@@ -19,17 +19,18 @@ class Backend(NamedTuple):
     softmax: Callable[[FloatArray, FloatArray, FloatArray, FloatArray], None]
     argmax: Callable[[FloatArray, FloatArray, FloatArray, FloatArray], None]
     quadratic_features: Callable[[FloatArray, FloatArray, FloatArray], None]
+    add_neighbours: Callable[[IntArray, AnyArray, FloatArray, AnyArray, FloatArray], None]
     quadratic_sweep: Callable[..., float] | None
 
 
-NUMPY = Backend(plain.softmax, plain.argmax, plain.quadratic_features, None)
+NUMPY = Backend(plain.softmax, plain.argmax, plain.quadratic_features, plain.add_neighbours, None)
 
 
 @cache
 def compiled() -> Backend:
     """Return the compiled loops; raises ImportError where numba is not installed (``pip install sidelight[fast]``)."""
     loops = import_module("sidelight.kernels.compiled")
-    return Backend(loops.softmax, loops.argmax, loops.quadratic_features, loops.quadratic_sweep)
+    return Backend(loops.softmax, loops.argmax, loops.quadratic_features, loops.add_neighbours, loops.quadratic_sweep)
 
 
 def backend_for(n_scores: int) -> Backend:

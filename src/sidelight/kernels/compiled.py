@@ -13,7 +13,7 @@ from numba import njit
 from numba.core import types
 from numba.extending import intrinsic
 
-from sidelight.kernels.arrays import FloatArray, IntArray
+from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
 
 # contract allows fused multiply-add; reassociation would undo the rounding trick of exp_of_nonpositive.
 FAST = {"contract", "nnan", "nsz"}
@@ -135,6 +135,19 @@ def quadratic_features(block: FloatArray, centre: FloatArray, out: FloatArray) -
 
 
 @njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+def add_neighbours(
+    starts: IntArray, neighbours: AnyArray, strengths: FloatArray, posterior: AnyArray, out: FloatArray
+) -> None:
+    """See :func:`sidelight.kernels.plain.add_neighbours`."""
+    n, k = out.shape
+    for b in range(n):
+        for link in range(starts[b], starts[b + 1]):
+            neighbour, strength = neighbours[link], strengths[link]
+            for c in range(k):
+                out[b, c] += strength * posterior[neighbour, c]
+
+
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
 def quadratic_sweep(
     rows: FloatArray,
     centre: FloatArray,
@@ -143,6 +156,7 @@ def quadratic_sweep(
     codes: IntArray,
     classes: IntArray,
     weights: FloatArray,
+    field: FloatArray,
     block_rows: int,
     sums: FloatArray,
 ) -> float:
@@ -160,6 +174,9 @@ def quadratic_sweep(
     classes : (components,)
         The class of each component.
     weights : (n,)
+        Positive where there is a field.
+    field : (n, components) or (0, 0)
+        What is added to the scores of each row; on return the posterior probabilities. Empty where there is none.
     block_rows : int
         Rows at a time.
     sums : (features, components)
@@ -168,7 +185,7 @@ def quadratic_sweep(
     Returns
     -------
     float
-        The weighted sum of the log evidence.
+        The weighted sum of the log evidence, less the field's part of it.
     """
     n = rows.shape[0]
     padded, n_features = coefficients.shape
@@ -189,9 +206,20 @@ def quadratic_sweep(
                         if classes[c] != codes[start + b]:
                             scores[c, b] = -np.inf
         responsibilities = scores[:k]
+        if len(field):
+            for b in range(m):
+                for c in range(k):
+                    scores[c, b] += field[start + b, c]
         softmax(responsibilities, offsets, weights[start : start + m], evidence[:m])
         np.dot(features, responsibilities.T, product)
         sums += product
         for b in range(m):
             total += evidence[b] * weights[start + b]
+        if len(field):
+            for b in range(m):
+                share = 0.0
+                for c in range(k):
+                    share += scores[c, b] * field[start + b, c]
+                    field[start + b, c] = scores[c, b] / weights[start + b]
+                total -= share
     return total

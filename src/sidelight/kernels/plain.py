@@ -1,8 +1,9 @@
 """The inner loops in NumPy: the reference, and what runs where numba is not installed."""
 
 import numpy as np
+from scipy.sparse import csr_array
 
-from sidelight.kernels.arrays import FloatArray
+from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
 
 
 def softmax(scores: FloatArray, offsets: FloatArray, weights: FloatArray, evidence: FloatArray) -> None:
@@ -52,3 +53,21 @@ def quadratic_features(block: FloatArray, centre: FloatArray, out: FloatArray) -
     for i in range(d):
         np.multiply(centred[i], centred[i:], out=out[start : start + d - i])
         start += d - i
+
+
+def add_neighbours(
+    starts: IntArray, neighbours: AnyArray, strengths: FloatArray, posterior: AnyArray, out: FloatArray
+) -> None:
+    """Add the posteriors of each row's neighbours to ``out``, times the strengths of their links.
+
+    Parameters
+    ----------
+    starts : (rows + 1,)
+        Where the neighbours of each row start in ``neighbours`` and ``strengths``, and where those of the last end.
+    neighbours, strengths : (links,)
+    posterior : (linked rows, components)
+    out : (rows, components)
+    """
+    links = slice(starts[0], starts[-1])
+    shape = (len(out), len(posterior))
+    out += csr_array((strengths[links], neighbours[links], starts - starts[0]), shape=shape) @ posterior

@@ -24,8 +24,8 @@ class _CentredEvaluator(ABC):
     Parameters
     ----------
     means : (components, d)
-    log_scales : (components,)
-        Half the log determinants of the precisions.
+    constants : (components,)
+        Log densities at the means.
     reduce : callable
         What of the second moments the family keeps.
     """
@@ -35,12 +35,12 @@ class _CentredEvaluator(ABC):
     def __init__(
         self,
         means: FloatArray,
-        log_scales: FloatArray,
+        constants: FloatArray,
         reduce: Callable[[FloatArray], FloatArray],
     ) -> None:
         self.n_components, d = means.shape
         self._means = means
-        self._constants = log_scales - 0.5 * d * _LOG_2_PI
+        self._constants = constants
         self._reduce = reduce
         self._differences = np.empty((self.block_rows, d))
         self._score_buffer = np.empty(self.n_components * self.block_rows)
@@ -50,6 +50,10 @@ class _CentredEvaluator(ABC):
     def _start(self) -> None:
         self._mass = np.zeros(self.n_components)
         self._first = np.zeros_like(self._means)
+
+    def _measure(self, component: int, out: FloatArray) -> None:
+        """Write the differences of the block from a component's mean."""
+        np.subtract(self._block, self._means[component], out=out)
 
     @abstractmethod
     def _whiten(self, component: int, differences: FloatArray) -> None:
@@ -72,7 +76,7 @@ class _CentredEvaluator(ABC):
         differences = self._differences[: len(self._block)]
         scores = front(self._score_buffer, self.n_components, len(self._block))
         for k in range(self.n_components):
-            np.subtract(self._block, self._means[k], out=differences)
+            self._measure(k, differences)
             self._whiten(k, differences)
             np.einsum("nd,nd->n", differences, differences, out=scores[k])
         scores *= -0.5
@@ -84,7 +88,7 @@ class _CentredEvaluator(ABC):
         differences = self._differences[: len(self._block)]
         self._mass += responsibilities.sum(axis=1)
         for k, weights in enumerate(responsibilities):
-            np.subtract(self._block, self._means[k], out=differences)
+            self._measure(k, differences)
             self._first[k] += weights @ differences
             self._add_second(k, weights, differences)
 
@@ -104,11 +108,16 @@ def _keep(second: FloatArray) -> FloatArray:
     return second
 
 
+def log_density_at_mean(scales: FloatArray) -> FloatArray:
+    """Return the log densities at the means of Gaussians whose precisions have the determinants Π scales²."""
+    return np.log(scales).sum(axis=1) - 0.5 * scales.shape[1] * _LOG_2_PI
+
+
 class TriangularEvaluator(_CentredEvaluator):
     """Densities by the triangular factor of each precision (BLAS trmm), scatter by symmetric updates (syrk).
 
     ``factors`` (components, d, d) are lower triangular C with CᵀC = Σ⁻¹; both routines take half the operations of a
-    plain matrix product.
+    plain matrix product. ``constants`` (components,) are the values at the means, those of a Gaussian if not given.
     """
 
     def __init__(
@@ -116,10 +125,13 @@ class TriangularEvaluator(_CentredEvaluator):
         means: FloatArray,
         factors: FloatArray,
         reduce: Callable[[FloatArray], FloatArray] = _keep,
+        *,
+        constants: FloatArray | None = None,
     ) -> None:
-        log_scales = np.log(np.diagonal(factors, axis1=1, axis2=2)).sum(axis=1)
+        if constants is None:
+            constants = log_density_at_mean(np.diagonal(factors, axis1=1, axis2=2))
         self._factors = [np.asfortranarray(factor) for factor in factors]
-        super().__init__(means, log_scales, reduce)
+        super().__init__(means, constants, reduce)
 
     def _start(self) -> None:
         super()._start()
@@ -139,16 +151,21 @@ class TriangularEvaluator(_CentredEvaluator):
 
 
 class ScaledEvaluator(_CentredEvaluator):
-    """Densities and squares of axis-parallel Gaussians; ``scales`` (components, d) are roots of the precisions."""
+    """Densities and squares of axis-parallel Gaussians; ``scales`` (components, d) are roots of the precisions.
+
+    ``constants`` (components,) are the values at the means, those of a Gaussian if not given.
+    """
 
     def __init__(
         self,
         means: FloatArray,
         scales: FloatArray,
         reduce: Callable[[FloatArray], FloatArray] = _keep,
+        *,
+        constants: FloatArray | None = None,
     ) -> None:
         self._scales = scales
-        super().__init__(means, np.log(scales).sum(axis=1), reduce)
+        super().__init__(means, log_density_at_mean(scales) if constants is None else constants, reduce)
 
     def _start(self) -> None:
         super()._start()

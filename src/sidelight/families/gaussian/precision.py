@@ -26,6 +26,11 @@ def precision_factors(covariances: FloatArray) -> FloatArray:
     return np.tril(np.linalg.inv(lower))
 
 
+def log_scales(factors: FloatArray) -> FloatArray:
+    """Return half the log determinants of the precisions CᵀC, from the triangular C (components, d, d)."""
+    return np.log(np.diagonal(factors, axis1=1, axis2=2)).sum(axis=1)
+
+
 def linear_form_is_exact(reach: FloatArray, precisions: FloatArray) -> bool:
     """Say whether log densities as a sum over quadratic features keep their digits.
 

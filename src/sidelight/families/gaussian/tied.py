@@ -50,7 +50,7 @@ class TiedEvaluator:
     def _start(self) -> None:
         d = len(self._centre)
         self._sums = np.zeros((self.n_components, d + 1))
-        self._scatter = np.zeros((d, d))
+        self._scatter = np.zeros((1, d, d))
 
     def load(self, block: AnyArray) -> None:
         """Take a block of rows."""
@@ -102,14 +102,13 @@ class TiedGaussian(CentredFamily):
         if linear_form_is_exact(reach, precisions):
             return TiedEvaluator(offsets, parameters.factor, self.centre)
         factors = np.broadcast_to(parameters.factor, precisions.shape)
-        return TriangularEvaluator(parameters.means, factors)
+        return TriangularEvaluator(parameters.means, factors, reduce=_sum_components)
 
     def update(self, statistics: GaussianStatistics) -> TiedParameters:
         """Return the parameters that maximise the expected log density plus the prior: (S + Ψ) / (N + ν)."""
         offsets = statistics.offsets()
-        # The triangular evaluator keeps the scatter of each component, the tied one only their sum.
-        second = statistics.second if statistics.second.ndim == 2 else statistics.second.sum(axis=0)
-        scatter = second - (offsets * statistics.mass[:, None]).T @ offsets + np.diag(self.prior.scatter)
+        between = (offsets * statistics.mass[:, None]).T @ offsets
+        scatter = statistics.second.sum(axis=0) - between + np.diag(self.prior.scatter)
         rows = statistics.mass.sum() + self.prior.rows
         return self.parameters(statistics.origin + offsets, scatter / rows)
 
@@ -139,3 +138,7 @@ class TiedGaussian(CentredFamily):
         """Return the number of free parameters."""
         d = len(self.centre)
         return n_components * d + d * (d + 1) // 2
+
+
+def _sum_components(second: FloatArray) -> FloatArray:
+    return second.sum(axis=0, keepdims=True)

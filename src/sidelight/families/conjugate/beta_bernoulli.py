@@ -1,0 +1,103 @@
+"""Columns of yes and no, each with a Beta posterior of its own."""
+
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+import numpy as np
+from scipy.special import digamma
+
+from sidelight.families.conjugate import divergences
+from sidelight.families.conjugate.cells import cell_evaluator
+from sidelight.families.conjugate.family import ConjugateFamily, refuse_cells
+from sidelight.families.conjugate.statistics import CellStatistics
+from sidelight.families.linear import LinearEvaluator
+from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
+from sidelight.kernels.backend import Backend
+
+
+class BernoulliParameters(NamedTuple):
+    """Posteriors Beta(α, β) of the probabilities of a one, (components, d): ``ones`` are α, ``zeros`` β."""
+
+    ones: FloatArray
+    zeros: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class BetaBernoulli(ConjugateFamily):
+    """Independent columns of 0 and 1; a missing cell (NaN) is left out.
+
+    Parameters
+    ----------
+    ones, zeros : (d,)
+        α0 and β0 of every column.
+    """
+
+    ones: FloatArray
+    zeros: FloatArray
+
+    @classmethod
+    def symmetric(cls, n_columns: int, *, concentration: float = 1.0) -> Self:
+        """Return the prior in which a one and a zero count for ``concentration`` rows each."""
+        return cls(np.full(n_columns, concentration), np.full(n_columns, concentration))
+
+    def evaluator(self, parameters: BernoulliParameters, backend: Backend) -> LinearEvaluator[CellStatistics]:
+        """Return an evaluator of Σ_j [x ψ(α) + (1 − x) ψ(β) − ψ(α + β)] and of the statistics."""
+        of_ones, of_zeros = _expected_logs(parameters)
+        return cell_evaluator(_fill, of_zeros, of_ones - of_zeros, CellStatistics)
+
+    def predictive(self, parameters: BernoulliParameters, backend: Backend) -> LinearEvaluator[CellStatistics]:
+        """Return what scores new rows by Π_j α^x β^(1 − x) / (α + β)."""
+        of_zeros = np.log(parameters.zeros / (parameters.ones + parameters.zeros))
+        return cell_evaluator(_fill, of_zeros, np.log(parameters.ones / parameters.zeros), CellStatistics)
+
+    def update(self, statistics: CellStatistics) -> BernoulliParameters:
+        """Return the posteriors: α = α0 + Σ r x and β = β0 + Σ r (1 − x), over observed cells."""
+        # Rounding may leave a little less than no zeros.
+        zeros = np.maximum(statistics.cells - statistics.sums, 0.0)
+        return BernoulliParameters(self.ones + statistics.sums, self.zeros + zeros)
+
+    def log_prior(self, parameters: BernoulliParameters) -> float:
+        """Return −Σ_k KL(q(θ_k) ‖ p(θ_k))."""
+        prior = np.stack([self.ones, self.zeros], axis=-1)
+        return -float(divergences.dirichlet(np.stack(parameters, axis=-1), prior).sum())
+
+    def divergence(self, parameters: BernoulliParameters) -> FloatArray:
+        """Return Σ_j [(α_k − α_l) (E_k − E_l) ln θ + (β_k − β_l) (E_k − E_l) ln(1 − θ)] of all pairs."""
+        natural = np.concatenate(parameters, axis=1)
+        return divergences.symmetric(natural, np.concatenate(_expected_logs(parameters), axis=1))
+
+    def sample(
+        self, parameters: BernoulliParameters, component: int, n: int, random: np.random.RandomState
+    ) -> FloatArray:
+        """Draw n rows from the posterior predictive distribution of one component."""
+        probabilities = self.attributes(parameters)["probabilities_"][component]
+        return (random.random_sample((n, len(probabilities))) < probabilities).astype(float)
+
+    def attributes(self, parameters: BernoulliParameters) -> dict[str, FloatArray]:
+        """Return the expected probabilities of a one (components, d)."""
+        return {"probabilities_": parameters.ones / (parameters.ones + parameters.zeros)}
+
+    def around(self, means: FloatArray) -> BernoulliParameters:
+        """Return the prior as often as there are means: it has no place of its own."""
+        return BernoulliParameters(
+            np.repeat(self.ones[None], len(means), axis=0), np.repeat(self.zeros[None], len(means), axis=0)
+        )
+
+    def n_parameters(self, n_components: int) -> int:
+        """Return the number of free parameters."""
+        return n_components * len(self.ones)
+
+    def check(self, block: AnyArray, start: int = 0, columns: IntArray | None = None) -> None:
+        """Raise a ValueError that names the first cell that is neither 0 nor 1 nor missing."""
+        bad = ~(np.isnan(block) | (block == 0) | (block == 1))
+        refuse_cells(bad, block, start, columns, "0 and 1, or NaN where one is missing")
+
+
+def _expected_logs(parameters: BernoulliParameters) -> tuple[FloatArray, FloatArray]:
+    """Return E ln θ and E ln(1 − θ)."""
+    of_total = digamma(parameters.ones + parameters.zeros)
+    return digamma(parameters.ones) - of_total, digamma(parameters.zeros) - of_total
+
+
+def _fill(cells: FloatArray, out: FloatArray) -> None:
+    out[:] = cells

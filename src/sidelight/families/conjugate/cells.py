@@ -1,0 +1,116 @@
+"""Evaluators of families whose columns are independent, so that a missing cell (NaN) just leaves its term out."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
+
+import numpy as np
+
+from sidelight.families.conjugate.missing import has_missing
+from sidelight.families.linear import LinearEvaluator
+from sidelight.kernels.arrays import AnyArray, BoolArray, FloatArray
+from sidelight.kernels.blocks import front, rows_per_block
+
+Statistics = TypeVar("Statistics")
+
+
+def cell_evaluator(
+    fill: Callable[[FloatArray, FloatArray], None],
+    constants: FloatArray,
+    coefficients: FloatArray,
+    collect: Callable[[FloatArray, FloatArray, FloatArray], Statistics],
+    neutral: FloatArray | None = None,
+) -> LinearEvaluator[Statistics]:
+    """Return an evaluator of Σ_j (c_j + terms linear in features of x_j) over the observed cells of a row.
+
+    The features are [1, those that ``fill`` makes, 1 where a cell is missing]; the last ones, which take the
+    constants of the missing cells back, are used only in blocks that have such cells.
+
+    Parameters
+    ----------
+    fill : callable
+        ``fill(cells, out)`` writes the features of cells (columns, rows).
+    constants : (components, columns)
+        What an observed cell adds where its features are zero.
+    coefficients : (components, features)
+        Of what ``fill`` makes.
+    collect : callable
+        ``collect(mass, cells, sums)`` makes statistics of the responsibilities summed over rows (components,) and over
+        observed cells (components, columns), and of the weighted sums of features.
+    neutral : (columns,), optional
+        What a missing cell is taken for, so that its features are zero: 0 where not given.
+    """
+    n_columns = constants.shape[1]
+    n_whole = 1 + coefficients.shape[1]
+    all_coefficients = np.concatenate([constants.sum(axis=1)[:, None], coefficients, -constants], axis=1)
+    neutral = np.zeros(n_columns) if neutral is None else neutral
+    return LinearEvaluator(
+        partial(_fill_cells, fill=fill, n_whole=n_whole, neutral=neutral[:, None]),
+        all_coefficients,
+        partial(_collect_cells, collect=collect, n_whole=n_whole),
+        count=partial(_count_features, n_whole=n_whole, n_columns=n_columns),
+    )
+
+
+def _count_features(block: AnyArray, *, n_whole: int, n_columns: int) -> int:
+    return n_whole + n_columns if has_missing(block) else n_whole
+
+
+def _fill_cells(
+    block: AnyArray,
+    out: FloatArray,
+    *,
+    fill: Callable[[FloatArray, FloatArray], None],
+    n_whole: int,
+    neutral: FloatArray,
+) -> None:
+    out[0] = 1.0
+    cells = block.T
+    if len(out) > n_whole:
+        missing = np.isnan(cells)
+        out[n_whole:] = missing
+        cells = np.where(missing, neutral, cells)
+    fill(cells, out[1:n_whole])
+
+
+def _collect_cells(
+    sums: FloatArray, *, collect: Callable[[FloatArray, FloatArray, FloatArray], Statistics], n_whole: int
+) -> Statistics:
+    mass = sums[:, 0]
+    # Rounding may leave a little less than nothing where all cells are missing.
+    cells = np.maximum(mass[:, None] - sums[:, n_whole:], 0.0)
+    return collect(mass, cells, sums[:, 1:n_whole])
+
+
+class CellwisePredictive:
+    """Predictive log densities that are sums over observed cells of a function of component, column and cell.
+
+    Parameters
+    ----------
+    log_density : callable
+        ``log_density(component, cells)`` returns the terms of cells (rows, columns) without NaN.
+    n_components, n_columns : int
+    """
+
+    def __init__(self, log_density: Callable[[int, FloatArray], FloatArray], n_components: int, n_columns: int) -> None:
+        self.n_components = n_components
+        self.block_rows = rows_per_block(n_components + 4 * n_columns)
+        self._log_density = log_density
+        self._score_buffer = np.empty(n_components * self.block_rows)
+        self._missing: BoolArray | None = None
+        self._cells = np.empty((0, n_columns))
+
+    def load(self, block: AnyArray) -> None:
+        """Take a block of rows."""
+        self._missing = np.isnan(block) if has_missing(block) else None
+        self._cells = np.asarray(block, dtype=float) if self._missing is None else np.where(self._missing, 0.0, block)
+
+    def log_likelihood(self) -> FloatArray:
+        """Return the log densities (components, rows) of the block, in a buffer that the next call overwrites."""
+        scores = front(self._score_buffer, self.n_components, len(self._cells))
+        for k in range(self.n_components):
+            terms = self._log_density(k, self._cells)
+            if self._missing is not None:
+                terms[self._missing] = 0.0
+            terms.sum(axis=1, out=scores[k])
+        return scores

@@ -1,0 +1,146 @@
+"""Columns of categories, each with a Dirichlet posterior of its own."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.special import digamma
+
+from sidelight.families.conjugate import divergences
+from sidelight.families.conjugate.counts import CountEvaluator
+from sidelight.families.conjugate.family import ConjugateFamily, is_no_count, refuse_cells
+from sidelight.families.conjugate.statistics import CountStatistics
+from sidelight.families.linear import LinearEvaluator
+from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
+from sidelight.kernels.backend import Backend
+
+# With more categories per column than this, products with sparse rows are quicker than with dense ones.
+_MANY_CATEGORIES = 10
+
+
+class CategoricalParameters(NamedTuple):
+    """Dirichlet concentrations (components, Σ categories), column after column."""
+
+    concentrations: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class DirichletCategorical(ConjugateFamily):
+    """Independent columns of category codes 0 … V_j − 1; a missing code (NaN) is left out.
+
+    Parameters
+    ----------
+    categories : tuple of int
+        V_j, the number of categories of each column.
+    concentrations : (Σ categories,)
+        α0 of every category, column after column.
+    """
+
+    categories: tuple[int, ...]
+    concentrations: FloatArray
+
+    @classmethod
+    def symmetric(cls, categories: tuple[int, ...], *, concentration: float = 1.0) -> Self:
+        """Return the prior in which every category counts for ``concentration`` rows."""
+        return cls(tuple(categories), np.full(sum(categories), concentration))
+
+    @cached_property
+    def _starts(self) -> IntArray:
+        """Where the categories of each column start."""
+        return np.cumsum([0, *self.categories[:-1]])
+
+    def evaluator(
+        self, parameters: CategoricalParameters, backend: Backend
+    ) -> LinearEvaluator[CountStatistics] | CountEvaluator:
+        """Return an evaluator of Σ_j [ψ(α_jx) − ψ(Σ_v α_jv)] and of the statistics."""
+        return self._linear(self._expected_logs(parameters))
+
+    def predictive(
+        self, parameters: CategoricalParameters, backend: Backend
+    ) -> LinearEvaluator[CountStatistics] | CountEvaluator:
+        """Return what scores new rows by Π_j α_jx / Σ_v α_jv."""
+        return self._linear(self._relative(parameters, np.log))
+
+    def _linear(self, logs: FloatArray) -> LinearEvaluator[CountStatistics] | CountEvaluator:
+        """Return an evaluator of the sum over columns of their category's ``logs`` (components, Σ categories)."""
+        if len(self.concentrations) > _MANY_CATEGORIES * len(self.categories):
+            return CountEvaluator(logs, read=self._one_hot)
+        coefficients = np.concatenate([np.zeros((len(logs), 1)), logs], axis=1)
+        return LinearEvaluator(self._fill, coefficients, _collect)
+
+    def _fill(self, block: AnyArray, out: FloatArray) -> None:
+        # A missing code marks the first feature, which is 1 anyway.
+        codes = np.where(np.isnan(block), 0.0, block + self._starts + 1.0).astype(np.intp)
+        out[1:] = 0.0
+        out[codes.T, np.arange(len(block))] = 1.0
+        out[0] = 1.0
+
+    def _one_hot(self, block: AnyArray) -> csr_array:
+        """Return the codes of a block as sparse rows of zeros and ones."""
+        seen = ~np.isnan(block)
+        codes = (block + self._starts)[seen].astype(np.intp)
+        ends = np.concatenate([[0], np.cumsum(seen.sum(axis=1))])
+        return csr_array((np.ones(len(codes)), codes, ends), shape=(len(block), len(self.concentrations)))
+
+    def _relative(self, parameters: CategoricalParameters, function: Callable[[FloatArray], FloatArray]) -> FloatArray:
+        """Return f(α_jv) − f(Σ_v α_jv)."""
+        concentrations = parameters.concentrations
+        totals = np.add.reduceat(concentrations, self._starts, axis=1)
+        return function(concentrations) - np.repeat(function(totals), self.categories, axis=1)
+
+    def _expected_logs(self, parameters: CategoricalParameters) -> FloatArray:
+        return self._relative(parameters, digamma)
+
+    def update(self, statistics: CountStatistics) -> CategoricalParameters:
+        """Return the posteriors: α = α0 + Σ r [x = v]."""
+        return CategoricalParameters(self.concentrations + statistics.counts)
+
+    def log_prior(self, parameters: CategoricalParameters) -> float:
+        """Return −Σ_k KL(q(θ_k) ‖ p(θ_k))."""
+        pairs = zip(
+            np.split(parameters.concentrations, self._starts[1:], axis=1),
+            np.split(self.concentrations, self._starts[1:]),
+            strict=True,
+        )
+        return -float(sum(divergences.dirichlet(posterior, prior).sum() for posterior, prior in pairs))
+
+    def divergence(self, parameters: CategoricalParameters) -> FloatArray:
+        """Return Σ_jv (α_kv − α_lv) (E_k ln θ_v − E_l ln θ_v) of all pairs."""
+        return divergences.symmetric(parameters.concentrations, self._expected_logs(parameters))
+
+    def sample(
+        self, parameters: CategoricalParameters, component: int, n: int, random: np.random.RandomState
+    ) -> FloatArray:
+        """Draw n rows of codes from the posterior predictive distribution of one component."""
+        rows = np.empty((n, len(self.categories)))
+        for column, concentrations in enumerate(np.split(parameters.concentrations[component], self._starts[1:])):
+            rows[:, column] = random.choice(len(concentrations), n, p=concentrations / concentrations.sum())
+        return rows
+
+    def attributes(self, parameters: CategoricalParameters) -> dict[str, Any]:
+        """Return the expected probabilities: a list of arrays (components, categories), one per column."""
+        columns = np.split(parameters.concentrations, self._starts[1:], axis=1)
+        return {"probabilities_": [values / values.sum(axis=1, keepdims=True) for values in columns]}
+
+    def around(self, means: FloatArray) -> CategoricalParameters:
+        """Return the prior as often as there are means: a category has no place."""
+        return CategoricalParameters(np.repeat(self.concentrations[None], len(means), axis=0))
+
+    def n_parameters(self, n_components: int) -> int:
+        """Return the number of free parameters."""
+        return n_components * (sum(self.categories) - len(self.categories))
+
+    def check(self, block: AnyArray, start: int = 0, columns: IntArray | None = None) -> None:
+        """Raise a ValueError that names the first cell that is neither a code of its column nor missing."""
+        refuse_cells(
+            is_no_count(block), block, start, columns, "category codes 0, 1, 2, …, or NaN where one is missing"
+        )
+        wanted = "codes below its number of categories"
+        refuse_cells(block >= np.array(self.categories), block, start, columns, wanted)
+
+
+def _collect(sums: FloatArray) -> CountStatistics:
+    return CountStatistics(sums[:, 0], sums[:, 1:])

@@ -1,0 +1,201 @@
+"""Gaussian components whose features are uncorrelated, with a Normal-Gamma posterior per feature."""
+
+import math
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple, Self
+
+import numpy as np
+from scipy.special import digamma, gammaln
+
+from sidelight.families.conjugate import divergences
+from sidelight.families.conjugate.cells import CellwisePredictive, cell_evaluator
+from sidelight.families.conjugate.family import ConjugateFamily
+from sidelight.families.conjugate.scaled_cells import ScaledCellEvaluator
+from sidelight.families.conjugate.statistics import SquareStatistics
+from sidelight.families.gaussian.precision import linear_form_is_exact
+from sidelight.families.gaussian.prior import CovariancePrior
+from sidelight.families.linear import LinearEvaluator
+from sidelight.kernels.arrays import FloatArray, IntArray
+from sidelight.kernels.backend import Backend
+
+
+class NormalGammaParameters(NamedTuple):
+    """Posteriors μ | λ ~ N(m, 1/(κλ)), λ ~ Gamma(a, rate b), one per component and column.
+
+    Parameters
+    ----------
+    means, mean_precision, shapes, rates : (components, d)
+        m, κ, a and b.
+    """
+
+    means: FloatArray
+    mean_precision: FloatArray
+    shapes: FloatArray
+    rates: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class NormalGamma(ConjugateFamily):
+    """Gaussians with one variance per feature and component under Normal-Gamma priors; missing cells are left out.
+
+    Parameters
+    ----------
+    centre : (d,)
+        Where rows are measured from in the linear form: the mean of the table.
+    mean : (d,) or (components, d)
+        m0, the prior mean, of all components or of each.
+    mean_precision : float
+        κ0, the number of rows that the prior mean counts for.
+    shape : float
+        a0.
+    rates : (d,)
+        b0; the prior's variances, as 1 / E λ, are b0 / a0.
+    """
+
+    centre: FloatArray
+    mean: FloatArray
+    mean_precision: float
+    shape: float
+    rates: FloatArray
+
+    @classmethod
+    def scaled(
+        cls,
+        mean: FloatArray,
+        variances: FloatArray,
+        *,
+        degrees: float = 3.0,
+        fraction: float = 1.0,
+        mean_precision: float = 0.01,
+    ) -> Self:
+        """Return the prior in the units of a table.
+
+        Parameters
+        ----------
+        mean, variances : (d,)
+            Of the table. A column that never changes takes the mean variance of the others.
+        degrees : float
+            2 a0, the number of rows that the prior variances count for.
+        fraction : float
+            The prior's variances as a fraction of the table's.
+        mean_precision : float
+            κ0.
+        """
+        prior = CovariancePrior.scaled(variances, rows=degrees, fraction=fraction)
+        return cls(mean, mean, mean_precision, 0.5 * degrees, 0.5 * prior.scatter)
+
+    def evaluator(
+        self, parameters: NormalGammaParameters, backend: Backend
+    ) -> LinearEvaluator[SquareStatistics] | ScaledCellEvaluator:
+        """Return an evaluator of Σ_j ½ [ψ(a) − ln b − ln 2π − 1/κ − (a/b) (x − m)²] and of the statistics."""
+        means, mean_precision, shapes, rates = parameters
+        precisions = shapes / rates
+        constants = 0.5 * (digamma(shapes) - np.log(2 * math.pi * rates) - 1.0 / mean_precision)
+        offsets = means - self.centre
+        if linear_form_is_exact(np.abs(offsets) + 1.0 / np.sqrt(precisions), precisions):
+            fill = partial(_fill_squares, centre=self.centre[:, None])
+            at_centre = constants - 0.5 * precisions * np.square(offsets)
+            coefficients = np.concatenate([precisions * offsets, -0.5 * precisions], axis=1)
+            return cell_evaluator(fill, at_centre, coefficients, self._collect, neutral=self.centre)
+        return ScaledCellEvaluator(means, np.sqrt(precisions), constants)
+
+    def _collect(self, mass: FloatArray, cells: FloatArray, sums: FloatArray) -> SquareStatistics:
+        d = len(self.centre)
+        return SquareStatistics(mass, cells, sums[:, :d], sums[:, d:], self.centre)
+
+    def predictive(self, parameters: NormalGammaParameters, backend: Backend) -> CellwisePredictive:
+        """Return what scores new rows by products of Student t's, with 2a degrees and squared scales b (κ+1) / (aκ)."""
+        means, mean_precision, shapes, rates = parameters
+        exponents = shapes + 0.5
+        factors = 0.5 * mean_precision / ((mean_precision + 1.0) * rates)
+        constants = gammaln(exponents) - gammaln(shapes) + 0.5 * np.log(factors / math.pi)
+
+        def log_density(component: int, cells: FloatArray) -> FloatArray:
+            terms = cells - means[component]
+            np.square(terms, out=terms)
+            terms *= factors[component]
+            np.log1p(terms, out=terms)
+            terms *= -exponents[component]
+            terms += constants[component]
+            return terms
+
+        return CellwisePredictive(log_density, *means.shape)
+
+    def update(self, statistics: SquareStatistics) -> NormalGammaParameters:
+        """Return the posteriors, with N the mass of a column's observed cells.
+
+        κ = κ0 + N, m = (κ0 m0 + Σ r x) / κ, a = a0 + N/2, b = b0 + ½ [Σ r (x − x̄)² + κ0 N (x̄ − m0)² / κ].
+        """
+        cells = statistics.cells
+        mean_precision = self.mean_precision + cells
+        prior_offsets = self.mean - statistics.origin
+        means = statistics.origin + (self.mean_precision * prior_offsets + statistics.first) / mean_precision
+        offsets = statistics.offsets()
+        # Rounding may leave a little less than nothing where a component's cells are all equal.
+        squares = np.maximum(statistics.second - cells * np.square(offsets), 0.0)
+        squares += self.mean_precision * cells / mean_precision * np.square(offsets - prior_offsets)
+        return NormalGammaParameters(means, mean_precision, self.shape + 0.5 * cells, self.rates + 0.5 * squares)
+
+    def log_prior(self, parameters: NormalGammaParameters) -> float:
+        """Return −Σ_k KL(q(μ_k, λ_k) ‖ p(μ_k, λ_k))."""
+        means, mean_precision, shapes, rates = parameters
+        distances = shapes / rates * np.square(means - self.mean)
+        of_means = divergences.normal(mean_precision, np.asarray(self.mean_precision), distances)
+        of_precisions = divergences.gamma(shapes, rates, np.asarray(self.shape), self.rates)
+        return -float(np.sum(of_means + of_precisions))
+
+    def divergence(self, parameters: NormalGammaParameters) -> FloatArray:
+        """Return KL(q_k ‖ q_l) + KL(q_l ‖ q_k) of all pairs.
+
+        Per column: that of the Gammas + ½ (κ_l/κ_k + κ_k/κ_l − 2) + ½ (m_k − m_l)² (κ_l a_k/b_k + κ_k a_l/b_l).
+        """
+        means, mean_precision, shapes, rates = parameters
+        total = divergences.symmetric_gamma(shapes, rates)
+        precisions = shapes / rates
+        for k in range(len(means)):
+            own = mean_precision[k]
+            widths = np.square(mean_precision - own) / (mean_precision * own)
+            distances = np.square(means - means[k]) * (mean_precision * precisions[k] + own * precisions)
+            total[k] += 0.5 * (widths + distances).sum(axis=1)
+        return total
+
+    def sample(
+        self, parameters: NormalGammaParameters, component: int, n: int, random: np.random.RandomState
+    ) -> FloatArray:
+        """Draw n rows from the posterior predictive Student t's of one component."""
+        means, mean_precision, shapes, rates = (values[component] for values in parameters)
+        scales = np.sqrt(rates / shapes * (1.0 + 1.0 / mean_precision))
+        return means + scales * random.standard_t(2 * shapes, size=(n, len(means)))
+
+    def attributes(self, parameters: NormalGammaParameters) -> dict[str, FloatArray]:
+        """Return the parameters by scikit-learn's names, all (components, d); the covariances are 1 / E λ = b / a."""
+        return {
+            "means_": parameters.means,
+            "covariances_": parameters.rates / parameters.shapes,
+            "mean_precision_": parameters.mean_precision,
+            "degrees_of_freedom_": 2 * parameters.shapes,
+        }
+
+    def around(self, means: FloatArray) -> NormalGammaParameters:
+        """Return the prior moved to each of these means."""
+        return NormalGammaParameters(
+            np.where(np.isnan(means), self.mean, means),
+            np.full(means.shape, self.mean_precision),
+            np.full(means.shape, self.shape),
+            np.broadcast_to(self.rates, means.shape).copy(),
+        )
+
+    def narrowed(self, components: IntArray) -> Self:
+        """Return the family whose prior means are those of these components."""
+        return self if self.mean.ndim == 1 else replace(self, mean=self.mean[components])
+
+    def n_parameters(self, n_components: int) -> int:
+        """Return the number of free parameters."""
+        return 2 * n_components * len(self.centre)
+
+
+def _fill_squares(cells: FloatArray, out: FloatArray, *, centre: FloatArray) -> None:
+    d = len(centre)
+    np.subtract(cells, centre, out=out[:d])
+    np.square(out[:d], out=out[d:])

@@ -1,0 +1,269 @@
+"""Gaussian components with free covariances and Normal-Wishart posteriors.
+
+Equations are those of Echraibi et al. (2019), appendix A; where we depart from the print it is said.
+"""
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple, Self
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from sidelight.families.conjugate import divergences
+from sidelight.families.conjugate.family import ConjugateFamily
+from sidelight.families.conjugate.incomplete import IncompleteEvaluator
+from sidelight.families.conjugate.patterns import PatternEvaluator
+from sidelight.families.conjugate.student import StudentEvaluator, student_score
+from sidelight.families.gaussian.centred import TriangularEvaluator
+from sidelight.families.gaussian.precision import log_scales, precision_factors
+from sidelight.families.gaussian.prior import CovariancePrior
+from sidelight.families.gaussian.quadratic import quadratic_evaluator
+from sidelight.families.gaussian.statistics import GaussianStatistics
+from sidelight.families.linear import LinearEvaluator
+from sidelight.kernels.arrays import FloatArray, IntArray
+from sidelight.kernels.backend import Backend
+
+
+class NormalWishartParameters(NamedTuple):
+    """Posteriors μ | Λ ~ N(m, (κΛ)⁻¹), Λ ~ W(L, ν) with E Λ = νL, one per component.
+
+    Parameters
+    ----------
+    means : (components, d)
+        m.
+    mean_precision : (components,)
+        κ.
+    degrees : (components,)
+        ν.
+    scatter : (components, d, d)
+        Ψ = L⁻¹.
+    factors : (components, d, d)
+        Lower triangular C with CᵀC = L.
+    """
+
+    means: FloatArray
+    mean_precision: FloatArray
+    degrees: FloatArray
+    scatter: FloatArray
+    factors: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class NormalWishart(ConjugateFamily):
+    """Gaussians with free covariances under a Normal-Wishart prior; missing cells are latent variables of their row.
+
+    Parameters
+    ----------
+    centre : (d,)
+        Where rows are measured from in the linear form: the mean of the table.
+    mean : (d,) or (components, d)
+        m0, the prior mean, of all components or of each.
+    mean_precision : float
+        κ0, the number of rows that the prior mean counts for.
+    degrees : float
+        ν0, more than d − 1.
+    scatter : (d, d)
+        Ψ0 = L0⁻¹; the prior's covariance, as E[Λ]⁻¹, is Ψ0 / ν0.
+    """
+
+    centre: FloatArray
+    mean: FloatArray
+    mean_precision: float
+    degrees: float
+    scatter: FloatArray
+
+    def __post_init__(self) -> None:
+        if self.degrees <= len(self.centre) - 1:
+            raise ValueError(
+                f"degrees is {self.degrees:g}; a Wishart prior of {len(self.centre)} columns needs more than "
+                f"{len(self.centre) - 1}."
+            )
+
+    @classmethod
+    def scaled(
+        cls,
+        mean: FloatArray,
+        variances: FloatArray,
+        *,
+        degrees: float | None = None,
+        fraction: float = 1.0,
+        mean_precision: float = 0.01,
+    ) -> Self:
+        """Return the prior in the units of a table.
+
+        Parameters
+        ----------
+        mean : (d,)
+            Of the table.
+        variances : (d,) or (d, d)
+            Variances of the columns, or a covariance, that is positive definite but for columns that never change.
+            Such a column has no variance to scale by and takes the mean variance of the others.
+        degrees : float, optional
+            ν0, d + 2 where not given.
+        fraction : float
+            The prior's covariance E[Λ]⁻¹ as a fraction of the table's.
+        mean_precision : float
+            κ0.
+        """
+        degrees = len(mean) + 2.0 if degrees is None else degrees
+        diagonal = variances if variances.ndim == 1 else np.diagonal(variances)
+        scatter = np.diag(CovariancePrior.scaled(diagonal, rows=degrees, fraction=fraction).scatter)
+        if variances.ndim == 2:
+            scatter += degrees * fraction * (variances - np.diag(diagonal))
+        return cls(mean, mean, mean_precision, degrees, scatter)
+
+    def evaluator(self, parameters: NormalWishartParameters, backend: Backend) -> IncompleteEvaluator:
+        """Return an evaluator of E ln p(x) = ½ [E ln|Λ| − d ln 2π − d/κ − ν (x − m)ᵀ L (x − m)] and the statistics.
+
+        For rows with missing cells see :mod:`sidelight.families.conjugate.patterns`.
+        """
+        means, mean_precision, degrees, scatter, factors = parameters
+        d = means.shape[1]
+        slack = divergences.multidigamma(degrees, d) + d * np.log(2.0 / degrees) - d / mean_precision
+        score = partial(_expected_score, slack=slack, degrees=degrees)
+        constants = score(np.zeros((len(means), 1)), log_scales(factors)[:, None], np.array([d]))[:, 0]
+        whole = self._quadratic(parameters, constants, backend)
+        return IncompleteEvaluator(whole, PatternEvaluator(means, scatter, degrees, score))
+
+    def predictive(self, parameters: NormalWishartParameters, backend: Backend) -> IncompleteEvaluator:
+        """Return what scores new rows by the Student t with f = ν + 1 − d degrees and shape Ψ (κ + 1) / (κ f).
+
+        A row with missing cells is scored by the margin of its other cells, a Student t with as many degrees.
+        """
+        means, mean_precision, degrees, scatter, factors = parameters
+        d = means.shape[1]
+        score = partial(student_score, freedom=degrees + 1 - d, precision=mean_precision)
+        quadratic = self._quadratic(parameters, np.zeros(len(means)), backend)
+        whole_score = partial(score, log_scales=log_scales(factors)[:, None], n_columns=np.array([d]))
+        whole = StudentEvaluator(quadratic, -2.0 / degrees, whole_score)
+        return IncompleteEvaluator(whole, PatternEvaluator(means, scatter, degrees, score))
+
+    def _quadratic(
+        self, parameters: NormalWishartParameters, constants: FloatArray, backend: Backend
+    ) -> LinearEvaluator[GaussianStatistics] | TriangularEvaluator:
+        """Return an evaluator of c − ½ ν (x − m)ᵀ L (x − m)."""
+        roots = np.sqrt(parameters.degrees)
+        factors = roots[:, None, None] * parameters.factors
+        deviations = np.sqrt(np.diagonal(parameters.scatter, axis1=1, axis2=2)) / roots[:, None]
+        return quadratic_evaluator(parameters.means, factors, deviations, constants, self.centre, backend)
+
+    def update(self, statistics: GaussianStatistics) -> NormalWishartParameters:
+        """Return the posteriors: κ = κ0 + N, ν = ν0 + N, m = (κ0 m0 + Σ r x) / κ and Ψ.
+
+        Ψ = Ψ0 + Σ r (x − x̄)(x − x̄)ᵀ + (κ0 N / κ) (x̄ − m0)(x̄ − m0)ᵀ, which is the print's form about m. The print has
+        ν = ν0 + N + 1, which is not the maximiser.
+        """
+        mass = statistics.mass
+        mean_precision = self.mean_precision + mass
+        prior_offsets = self.mean - statistics.origin
+        means = statistics.origin + (self.mean_precision * prior_offsets + statistics.first) / mean_precision[:, None]
+        offsets = statistics.offsets()
+        away = offsets - prior_offsets
+        scatter = statistics.second - np.einsum("k,ki,kj->kij", mass, offsets, offsets)
+        scatter += np.einsum("k,ki,kj->kij", self.mean_precision * mass / mean_precision, away, away)
+        scatter += self.scatter
+        return NormalWishartParameters(means, mean_precision, self.degrees + mass, scatter, precision_factors(scatter))
+
+    def log_prior(self, parameters: NormalWishartParameters) -> float:
+        """Return −Σ_k KL(q(μ_k, Λ_k) ‖ p(μ_k, Λ_k))."""
+        means, mean_precision, degrees, _, factors = parameters
+        d = means.shape[1]
+        white = np.einsum("kij,kj->ki", factors, means - self.mean)
+        of_means = divergences.normal(
+            mean_precision, np.asarray(self.mean_precision), degrees * np.square(white).sum(axis=1), d
+        )
+        prior_log_determinant = -float(np.linalg.slogdet(self.scatter)[1])
+        traces = np.einsum("kij,jl,kil->k", factors, self.scatter, factors)
+        of_precisions = divergences.wishart(
+            degrees, 2 * log_scales(factors), self.degrees, prior_log_determinant, traces, d
+        )
+        return -float(np.sum(of_means + of_precisions))
+
+    def divergence(self, parameters: NormalWishartParameters) -> FloatArray:
+        """Return KL(q_k ‖ q_l) + KL(q_l ‖ q_k) of all pairs.
+
+        With Δ = m_k − m_l this is
+        d/2 (κ_l/κ_k + κ_k/κ_l − 2) + ½ Δᵀ(κ_l ν_k L_k + κ_k ν_l L_l)Δ
+        + ½ (ν_k − ν_l) (E ln|Λ_k| − E ln|Λ_l|) + ½ tr(ν_k L_l⁻¹ L_k + ν_l L_k⁻¹ L_l) − d/2 (ν_k + ν_l).
+
+        The print has other factors in the first two terms; see :func:`printed_divergence`.
+        """
+        return _assemble(parameters, 0.5 * parameters.mean_precision, 0.5)
+
+    def sample(
+        self, parameters: NormalWishartParameters, component: int, n: int, random: np.random.RandomState
+    ) -> FloatArray:
+        """Draw n rows from the posterior predictive Student t of one component."""
+        means, mean_precision, degrees, _, factors = (values[component] for values in parameters)
+        d = len(means)
+        noise = solve_triangular(factors, random.standard_normal((d, n)), lower=True).T
+        widths = np.sqrt((1.0 + 1.0 / mean_precision) / random.chisquare(degrees + 1 - d, size=n))
+        return means + noise * widths[:, None]
+
+    def attributes(self, parameters: NormalWishartParameters) -> dict[str, FloatArray]:
+        """Return the parameters by scikit-learn's names; the covariances are E[Λ]⁻¹ = Ψ / ν."""
+        return {
+            "means_": parameters.means,
+            "covariances_": parameters.scatter / parameters.degrees[:, None, None],
+            "mean_precision_": parameters.mean_precision,
+            "degrees_of_freedom_": parameters.degrees,
+        }
+
+    def around(self, means: FloatArray) -> NormalWishartParameters:
+        """Return the prior moved to each of these means."""
+        n_components = len(means)
+        scatter = np.repeat(self.scatter[None], n_components, axis=0)
+        return NormalWishartParameters(
+            np.where(np.isnan(means), self.mean, means),
+            np.full(n_components, self.mean_precision),
+            np.full(n_components, self.degrees),
+            scatter,
+            precision_factors(scatter),
+        )
+
+    def narrowed(self, components: IntArray) -> Self:
+        """Return the family whose prior means are those of these components."""
+        return self if self.mean.ndim == 1 else replace(self, mean=self.mean[components])
+
+    def n_parameters(self, n_components: int) -> int:
+        """Return the number of free parameters."""
+        d = len(self.centre)
+        return n_components * (d + d * (d + 1) // 2)
+
+
+def printed_divergence(parameters: NormalWishartParameters) -> FloatArray:
+    """Return V(k, l) as printed in appendix A of Echraibi et al. (2019), which is not the divergence.
+
+    Its first term has d where d/2 is right, and its second tr((ν_k L_k + ν_l L_l) Δ Δᵀ) lacks the factor ½ and the
+    precisions κ_l and κ_k of the other component. The rest is right.
+    """
+    return _assemble(parameters, np.ones(len(parameters.means)), 1.0)
+
+
+def _assemble(parameters: NormalWishartParameters, distance_weights: FloatArray, width_weight: float) -> FloatArray:
+    """Return the symmetric divergences with these factors of ν_k Δᵀ L_k Δ (one for each l) and d (κ_l/κ_k + …)."""
+    means, mean_precision, degrees, scatter, factors = parameters
+    n_components, d = means.shape
+    white = np.einsum("kij,klj->kli", factors, means[:, None] - means)
+    distances = degrees[:, None] * np.square(white).sum(axis=2)
+    precisions = factors.swapaxes(1, 2) @ factors
+    traces = precisions.reshape(n_components, -1) @ scatter.reshape(n_components, -1).T
+    one_sided = distance_weights * distances + 0.5 * degrees[:, None] * (traces - d)
+    log_determinants = divergences.multidigamma(degrees, d) + 2 * log_scales(factors)
+    of_degrees = 0.5 * (degrees[:, None] - degrees) * (log_determinants[:, None] - log_determinants)
+    widths = np.square(mean_precision[:, None] - mean_precision) / (mean_precision[:, None] * mean_precision)
+    total = one_sided + one_sided.T + of_degrees + width_weight * d * widths
+    np.fill_diagonal(total, 0.0)
+    return total
+
+
+def _expected_score(
+    distances: FloatArray, log_scales: FloatArray, n_observed: IntArray, *, slack: FloatArray, degrees: FloatArray
+) -> FloatArray:
+    """Return ½ [Σψ((ν+1−i)/2) + d ln 2 − d/κ − |m| ln ν − |o| ln 2π − ln|Ψ_oo| − ν distance].
+
+    ``slack`` is Σψ((ν+1−i)/2) + d ln(2/ν) − d/κ, which vanishes as ν and κ grow and leaves a Gaussian's log density.
+    """
+    constants = 0.5 * (slack[:, None] + n_observed * np.log(degrees / (2 * np.pi))[:, None]) + log_scales
+    return constants - 0.5 * degrees[:, None] * distances

@@ -1,0 +1,154 @@
+"""Tables whose columns are of several kinds: each kind has its family, and components know no more than these."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from sidelight.families.conjugate.family import ConjugateFamily
+from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
+from sidelight.kernels.backend import Backend
+
+
+@dataclass(frozen=True, eq=False)
+class ProductStatistics:
+    """The statistics of each part, in their order."""
+
+    parts: tuple[Any, ...]
+
+    @property
+    def mass(self) -> FloatArray:
+        """Sum of the responsibilities of each component, the same in all parts."""
+        return self.parts[0].mass
+
+    def __add__(self, other: "ProductStatistics") -> "ProductStatistics":
+        return ProductStatistics(tuple(own + their for own, their in zip(self.parts, other.parts, strict=True)))
+
+    def scaled(self, factor: float) -> "ProductStatistics":
+        """Return the statistics of the same rows, each counted ``factor`` times."""
+        return ProductStatistics(tuple(part.scaled(factor) for part in self.parts))
+
+    def regrouped(self, groups: IntArray) -> "ProductStatistics":
+        """Return the statistics of groups of components put together; those of group -1 are left out."""
+        return ProductStatistics(tuple(part.regrouped(groups) for part in self.parts))
+
+
+class ProductEvaluator:
+    """Sum the log densities of parts, each on columns of its own."""
+
+    def __init__(self, evaluators: list[Any], columns: list[slice | IntArray]) -> None:
+        self.n_components: int = evaluators[0].n_components
+        self.block_rows: int = min(evaluator.block_rows for evaluator in evaluators)
+        self._evaluators = evaluators
+        self._columns = columns
+
+    def load(self, block: AnyArray) -> None:
+        """Take a block of rows."""
+        for evaluator, columns in zip(self._evaluators, self._columns, strict=True):
+            evaluator.load(block[:, columns])
+
+    def log_likelihood(self) -> FloatArray:
+        """Return the log densities (components, rows) of the block, in a buffer that the next call overwrites."""
+        first, *others = self._evaluators
+        scores: FloatArray = first.log_likelihood()
+        for evaluator in others:
+            scores += evaluator.log_likelihood()
+        return scores
+
+    def accumulate(self, responsibilities: FloatArray) -> None:
+        """Add the statistics of the block, weighted by responsibilities (components, rows)."""
+        for evaluator in self._evaluators:
+            evaluator.accumulate(responsibilities)
+
+    def sweep_softly(self, *_: object) -> None:
+        """Say that there is no quicker way than block by block."""
+        return None  # noqa: RET501  (the answer, not the lack of one)
+
+    def statistics(self) -> ProductStatistics:
+        """Return what was accumulated since the last call, and start anew."""
+        return ProductStatistics(tuple(evaluator.statistics() for evaluator in self._evaluators))
+
+
+@dataclass(frozen=True, eq=False)
+class ProductFamily(ConjugateFamily):
+    """Independent groups of columns, given the component; parameters are a tuple of the parts' own.
+
+    Parameters
+    ----------
+    parts : tuple of (family, columns)
+        Families with the numbers of the columns they describe. Columns that no part names are left out.
+    """
+
+    parts: tuple[tuple[ConjugateFamily, IntArray], ...]
+
+    def __post_init__(self) -> None:
+        if not self.parts:
+            raise ValueError("parts is empty; a product needs at least one family.")
+
+    def evaluator(self, parameters: tuple[Any, ...], backend: Backend) -> ProductEvaluator:
+        """Return an evaluator of the sum of the parts' expected log densities and of their statistics."""
+        evaluators = [family.evaluator(part, backend) for family, _, part in self._with(parameters)]
+        return ProductEvaluator(evaluators, self._columns())
+
+    def predictive(self, parameters: tuple[Any, ...], backend: Backend) -> ProductEvaluator:
+        """Return what scores new rows by the product of the parts' predictive densities."""
+        evaluators = [family.predictive(part, backend) for family, _, part in self._with(parameters)]
+        return ProductEvaluator(evaluators, self._columns())
+
+    def update(self, statistics: ProductStatistics) -> tuple[Any, ...]:
+        """Return the posteriors of all parts."""
+        return tuple(family.update(part) for family, _, part in self._with(statistics.parts))
+
+    def log_prior(self, parameters: tuple[Any, ...]) -> float:
+        """Return −Σ_k KL(q(θ_k) ‖ p(θ_k)), the sum of the parts'."""
+        return sum(family.log_prior(part) for family, _, part in self._with(parameters))
+
+    def divergence(self, parameters: tuple[Any, ...]) -> FloatArray:
+        """Return the symmetric divergences of all pairs, the sum of the parts'."""
+        first, *others = [family.divergence(part) for family, _, part in self._with(parameters)]
+        return sum(others, start=first)
+
+    def sample(self, parameters: tuple[Any, ...], component: int, n: int, random: np.random.RandomState) -> FloatArray:
+        """Draw n rows from one component; columns that no part names are NaN."""
+        rows = np.full((n, 1 + max(int(np.max(columns)) for _, columns in self.parts)), np.nan)
+        for family, columns, part in self._with(parameters):
+            rows[:, columns] = family.sample(part, component, n, random)
+        return rows
+
+    def attributes(self, parameters: tuple[Any, ...]) -> dict[str, Any]:
+        """Return the parts' attributes as a list, for several parts may use the same names."""
+        return {"parts_": [family.attributes(part) for family, _, part in self._with(parameters)]}
+
+    def select(self, parameters: tuple[Any, ...], components: IntArray) -> tuple[Any, ...]:
+        """Return the parameters of these components, in this order."""
+        return tuple(family.select(part, components) for family, _, part in self._with(parameters))
+
+    def narrowed(self, components: IntArray) -> Self:
+        """Return the product of the families narrowed to these components."""
+        return type(self)(tuple((family.narrowed(components), columns) for family, columns in self.parts))
+
+    def around(self, means: FloatArray) -> tuple[Any, ...]:
+        """Return the prior once for each of these means, of all columns of the table."""
+        return tuple(family.around(means[:, columns]) for family, columns in self.parts)
+
+    def n_parameters(self, n_components: int) -> int:
+        """Return the number of free parameters."""
+        return sum(family.n_parameters(n_components) for family, _ in self.parts)
+
+    def check(self, block: AnyArray, start: int = 0, columns: IntArray | None = None) -> None:
+        """Raise a ValueError that names the first cell that its part has no density for."""
+        for family, own in self.parts:
+            family.check(block[:, own], start, own if columns is None else columns[own])
+
+    def _with(self, values: tuple[Any, ...]) -> list[tuple[ConjugateFamily, IntArray, Any]]:
+        """Return each part's family and columns with its value."""
+        return [(family, columns, value) for (family, columns), value in zip(self.parts, values, strict=True)]
+
+    def _columns(self) -> list[slice | IntArray]:
+        return [_as_slice(columns) for _, columns in self.parts]
+
+
+def _as_slice(columns: IntArray) -> slice | IntArray:
+    """Return neighbouring columns as a slice, which takes no copy."""
+    start, stop = int(columns[0]), int(columns[-1]) + 1
+    return slice(start, stop) if np.array_equal(columns, np.arange(start, stop)) else columns
