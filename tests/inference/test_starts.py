@@ -3,12 +3,14 @@
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 from sklearn.datasets import make_blobs
 
 from sidelight.inference.starts import (
     SAMPLE_ROWS,
     choose_rows,
+    component_means,
     lloyd,
     match_to_labels,
     nearest_components,
@@ -127,3 +129,21 @@ def test_of_a_large_table_labelled_rows_take_at_most_half():
     rows = choose_rows(n, weights, codes, np.random.RandomState(0))
     assert rows.min() >= n - 6000
     assert len(rows) > 3000
+
+
+def test_means_of_components_are_those_of_their_observed_cells():
+    rows = np.array([[1.0, np.nan, np.nan], [3.0, 4.0, np.nan], [8.0, 6.0, np.nan]])
+    weights = np.array([1.0, 3.0, 2.0])
+    responsibilities = weights[:, None] * np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 1.0, 0.0]])
+    means = component_means(rows, weights, responsibilities)
+    everything = [26.0 / 6.0, 24.0 / 5.0, np.nan]
+    np.testing.assert_allclose(means, [[1.0, everything[1], np.nan], [5.0, 24.0 / 5.0, np.nan], everything])
+
+
+def test_means_of_sparse_rows_are_those_of_dense_ones():
+    random = np.random.default_rng(0)
+    rows = random.poisson(0.2, size=(50, 8)).astype(float)
+    responsibilities = random.dirichlet(np.ones(3), size=50)
+    dense, sparse = (component_means(X, np.ones(50), responsibilities) for X in (rows, csr_array(rows)))
+    np.testing.assert_allclose(sparse, dense)
+    np.testing.assert_allclose(dense[0], np.average(rows, axis=0, weights=responsibilities[:, 0]))

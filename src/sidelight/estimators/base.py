@@ -66,6 +66,14 @@ class MixtureEstimator(KeptPosterior, InformedEstimator):
     def _fit(self, X: AnyArray, side: SideInformation, sample_weight: FloatArray | None, survey: Survey) -> Fitted:
         """Fit the model to a table that has been surveyed."""
 
+    def _read_table(self, X: Any, *, reset: bool) -> Any:
+        """Return the table as numbers; ``reset`` when fitting, so that later tables are held against this one."""
+        return read_table(self, X, reset=reset)
+
+    def _survey(self, rows: Rows) -> Survey:
+        """Look at all cells once and refuse those that no component has a density for."""
+        return survey_finite(self, rows)
+
     def fit(
         self,
         X: Any,
@@ -99,11 +107,11 @@ class MixtureEstimator(KeptPosterior, InformedEstimator):
         self
         """
         self._check_parameters()
-        table = read_table(self, X, reset=True)
-        known = self._read_side(len(table), y, must_link, cannot_link, side, sample_id)
+        table = self._read_table(X, reset=True)
+        known = self._read_side(table.shape[0], y, must_link, cannot_link, side, sample_id)
         weights = read_weights(sample_weight, table)
         with one_blas_thread():
-            found = survey_finite(self, Rows(table, weights))
+            found = self._survey(Rows(table, weights))
             fitted = self._fit(table, known, weights, found)
             self._store(fitted, known)
         return self
@@ -158,6 +166,7 @@ class MixtureEstimator(KeptPosterior, InformedEstimator):
         keep = self._keeps_posterior(n_rows, n_classes)
         placed = Placement.empty(n_rows, n_classes, keep_density=False, keep_posterior=keep)
         objective = mixture.assignments(state, placed.writer(classes, n_classes))
+        self._decide_together(mixture, state, placed.labels)
 
         sizes = placed.sizes(n_classes)
         order = cluster_order(side.label_names, sizes)
@@ -182,12 +191,15 @@ class MixtureEstimator(KeptPosterior, InformedEstimator):
         self.converged_ = trace.converged
         self.violations_: Violations = violations(side, self.labels_)
 
+    def _decide_together(self, mixture: Mixture, state: MixtureState, labels: LabelArray) -> None:
+        """Change the classes of rows, in place, where they are to be decided together; each is by itself by default."""
+
     def _place(self, X: Any, *, density: bool = False, posterior: bool = False) -> Placement:
         """Place the rows of a table by the fitted mixture alone."""
         check_is_fitted(self)
-        table = read_table(self, X, reset=False)
+        table = self._read_table(X, reset=False)
         clusters = self.component_clusters_
-        backend = backend_for(len(table) * len(clusters))
+        backend = backend_for(table.shape[0] * len(clusters))
         mixture = Mixture(
             rows=Rows(table),
             family=self._family,
@@ -197,8 +209,10 @@ class MixtureEstimator(KeptPosterior, InformedEstimator):
             backend=backend,
             n_threads=thread_count(self.n_jobs),
         )
-        placement = Placement.empty(len(table), self.n_clusters_, keep_density=density, keep_posterior=posterior)
+        placement = Placement.empty(table.shape[0], self.n_clusters_, keep_density=density, keep_posterior=posterior)
         with one_blas_thread():
-            survey_finite(self, mixture.rows)
-            mixture.assignments(MixtureState(self._parameters, self._log_weights), placement.writer(clusters, self.n_clusters_))
+            self._survey(mixture.rows)
+            mixture.assignments(
+                MixtureState(self._parameters, self._log_weights), placement.writer(clusters, self.n_clusters_)
+            )
         return placement

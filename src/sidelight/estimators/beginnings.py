@@ -9,6 +9,7 @@ from sidelight.estimators.layout import Layout
 from sidelight.inference.loop import ascend
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.starts import (
+    component_means,
     lloyd,
     match_to_labels,
     nearest_components,
@@ -132,8 +133,5 @@ def _from_assignment(sample: Sample, assignment: IntArray, counts: AnyArray | No
     n, k = len(assignment), sample.layout.n_components
     responsibilities = np.zeros((n, k))
     responsibilities[np.arange(n), assignment] = sample.weights if counts is None else sample.weights * counts
-    mass = responsibilities.sum(axis=0)
-    rows = np.asarray(sample.mixture.rows.X, dtype=float)
-    means = responsibilities.T @ rows / np.maximum(mass, np.finfo(float).tiny)[:, None]
-    means[mass == 0] = np.average(rows, axis=0, weights=sample.weights)
+    means = component_means(sample.mixture.rows.X, sample.weights, responsibilities)
     return state_given(sample.mixture, means, responsibilities)

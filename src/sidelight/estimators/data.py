@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import issparse
 
 from sidelight.inference.rows import Rows
 from sidelight.inference.starts import SAMPLE_ROWS, choose_rows, row_order
@@ -22,12 +23,13 @@ class Data(NamedTuple):
 
 def start_from(data: Data, random: np.random.RandomState) -> Data:
     """Return the rows to start from, sorted: all of a small table, a sample of a large one."""
-    rows = choose_rows(len(data.X), data.weights, data.side.labels, random)
-    values = Rows(data.X).gather(rows)
+    n = data.X.shape[0]
+    rows = choose_rows(n, data.weights, data.side.labels, random)
+    values = data.X[rows] if issparse(data.X) else Rows(data.X).gather(rows)
     order = row_order(values, data.side.labels[rows])
     rows = rows[order]
     weights = None if data.weights is None else data.weights[rows]
-    return Data(values[order], data.side.restrict(rows), weights, whole=len(data.X) <= SAMPLE_ROWS)
+    return Data(values[order], data.side.restrict(rows), weights, whole=n <= SAMPLE_ROWS)
 
 
 def scale_of(survey: Survey) -> FloatArray:

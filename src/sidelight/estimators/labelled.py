@@ -281,7 +281,7 @@ class LabelledMixture(MixtureEstimator):
         )
         if self.precisions_init is not None:
             covariances = covariances_from_precisions(self.covariance_type, self.precisions_init, n_components, d)
-            family = sample.mixture.family
+            family: Any = sample.mixture.family
             means = family.attributes(state.parameters)["means_"]
             state = state._replace(parameters=family.parameters(means, covariances))
         if self.weights_init is not None:

@@ -4,9 +4,11 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
+from sidelight.estimators.raw_columns import as_frame
 from sidelight.inference.rows import Rows
 from sidelight.inference.survey import Survey, survey
 from sidelight.kernels.arrays import AnyArray, FloatArray
@@ -29,8 +31,8 @@ def read_table(estimator: BaseEstimator, X: Any, *, reset: bool) -> AnyArray:
 
 
 def _refuse_text_columns(X: Any) -> None:
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if not isinstance(frame, nw.DataFrame):
+    frame = as_frame(X)
+    if frame is None:
         return
     for name, kind in frame.schema.items():
         if not (kind.is_numeric() or kind in (nw.Boolean, nw.Object)):
@@ -38,6 +40,41 @@ def _refuse_text_columns(X: Any) -> None:
                 f"X: column {name!r} holds {kind}, not numbers. Leave it out, or encode it "
                 "(scikit-learn's OneHotEncoder, say) before fitting."
             )
+
+
+def admit_table(estimator: BaseEstimator, X: Any, *, sparse: bool, reset: bool) -> Any:
+    """Return a table whose shape and column names scikit-learn has checked, its columns of any kind.
+
+    A frame stays one; an array that holds text becomes one of objects; any other, one of floats or booleans, mapped if
+    it was; a sparse one, where that is allowed, CSR. What the cells are is not looked at.
+    """
+    frame = as_frame(X)
+    if frame is not None:
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        if 0 in frame.shape:
+            raise ValueError(
+                f"X has {frame.shape[0]} rows and {frame.shape[1]} columns; at least one of each is needed."
+            )
+        return frame
+    text = _holds_text(X)
+    return validate_data(
+        estimator,
+        np.asarray(X, dtype=object) if text else X,
+        reset=reset,
+        accept_sparse="csr" if sparse else False,
+        dtype=object if text else [np.float64, np.float32, np.bool_],
+        ensure_all_finite=False,
+        ensure_min_samples=1,
+    )
+
+
+def _holds_text(X: Any) -> bool:
+    if issparse(X):
+        return False
+    array = np.asarray(X)
+    if array.dtype == object:
+        return any(isinstance(cell, str) for cell in array.flat)
+    return array.dtype.kind in "US"
 
 
 def read_weights(sample_weight: Any, X: AnyArray) -> FloatArray | None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
 from sidelight.kernels.blocks import front, rows_per_block
+from sidelight.kernels.links import Links
 
 Statistics = TypeVar("Statistics")
 
@@ -30,8 +31,9 @@ class LinearEvaluator(Generic[Statistics]):
     collect : callable
         Turns the accumulated (components, features) sums into the family's statistics.
     sweep : callable, optional
-        ``sweep(rows, coefficients, offsets, codes, classes, weights, field, block_rows, sums)`` takes many rows
-        through the whole of an independent soft E-step at once; see :func:`sidelight.kernels.compiled.quadratic_sweep`.
+        ``sweep(rows, coefficients, offsets, codes, classes, weights, links, block_rows, sums)`` takes many rows
+        through the whole of a soft E-step at once; see :func:`sidelight.kernels.compiled.quadratic_sweep` and
+        :func:`sidelight.kernels.compiled.linked_sweep`.
     count : callable, optional
         ``count(block)`` says how many of the features the block needs, where the last ones are often all zero; only
         these are filled and multiplied. All of them where not given.
@@ -88,19 +90,18 @@ class LinearEvaluator(Generic[Statistics]):
         codes: IntArray | None,
         classes: IntArray,
         weights: FloatArray,
-        field: FloatArray | None = None,
+        links: Links | None = None,
     ) -> float | None:
         """Accumulate the statistics of rows that choose softly and by themselves; return their weighted log evidence.
 
-        None, and nothing done, where there is no quicker way than block by block. A ``field`` (rows, components) is
-        added to the scores and replaced by the posterior; its part of the evidence is left out.
+        None, and nothing done, where there is no quicker way than block by block. With ``links``, neighbours add to the
+        scores and the posterior is kept for them; the evidence leaves out what late neighbours add.
         """
         if self._sweep is None:
             return None
         known = np.empty(0, dtype=np.int64) if codes is None else np.require(codes, np.int64, ["C", "W"])
-        added = np.empty((0, 0)) if field is None else field
         size = self._swept_rows
-        return self._sweep(rows, self._coefficients, log_weights, known, classes, weights, added, size, self._sums)
+        return self._sweep(rows, self._coefficients, log_weights, known, classes, weights, links, size, self._sums)
 
     def statistics(self) -> Statistics:
         """Return what was accumulated since the last call, and start anew."""

@@ -104,10 +104,15 @@ class Mixture:
         class_mass = class_sums(total.mass, self.weights.classes)
         if self.joint is None:
             return Expectation(total, class_mass, evidence, None)
-        tied: TiedExpectation = self.joint.expect(self._tied(state, self.joint), log_weights, state.coupled)
+        tied = self.expect_tied(state)
         return Expectation(
             total + tied.statistics, class_mass + tied.class_counts, evidence + tied.evidence, tied.memory
         )
+
+    def expect_tied(self, state: MixtureState) -> TiedExpectation:
+        """Take the tied rows alone through E-step and statistics."""
+        assert self.joint is not None
+        return self.joint.expect(self._tied(state, self.joint), self.weights.log(state.weights), state.coupled)
 
     def assignments(self, state: MixtureState, write: Write) -> float:
         """Pass over all rows to tell how they are assigned; return the objective.

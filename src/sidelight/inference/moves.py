@@ -1,7 +1,7 @@
 """Moves that an ascent cannot make by itself: drop a component, or merge two, where that raises the objective."""
 
-from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -21,6 +21,9 @@ class Reached(NamedTuple):
     trace: Trace[MixtureState]
 
 
+Divergence = Callable[[Any], FloatArray]
+
+
 class Shrink(Protocol):
     """Makes a mixture of fewer components."""
 
@@ -28,7 +31,7 @@ class Shrink(Protocol):
         """Return the mixture with as many components as these, and their priors."""
 
 
-def prune(reached: Reached, shrink: Shrink, *, max_iter: int, tol: float) -> Reached:
+def prune(reached: Reached, shrink: Shrink, divergence: Divergence, *, max_iter: int, tol: float) -> Reached:
     """Drop components, and merge neighbours, for as long as one such move raises the objective.
 
     The smallest components are dropped first; those that are left, merged with the nearest. A move is followed by steps
@@ -40,26 +43,28 @@ def prune(reached: Reached, shrink: Shrink, *, max_iter: int, tol: float) -> Rea
     reached : Reached
         Where the ascent ended.
     shrink : Shrink
+    divergence : callable
+        How far components are from each other (components, components) at the family's parameters.
     max_iter : int
         Most steps after the last move.
     tol : float
         Smallest change of the objective worth going on for.
     """
     start = reached
-    while (found := _first_that_rises(reached, shrink, tol)) is not None:
+    while (found := _first_that_rises(reached, shrink, divergence, tol)) is not None:
         reached = found
     if reached is start:
         return start
     return _go_on(reached, max_iter, tol)
 
 
-def _first_that_rises(reached: Reached, shrink: Shrink, tol: float) -> Reached | None:
+def _first_that_rises(reached: Reached, shrink: Shrink, divergence: Divergence, tol: float) -> Reached | None:
     mixture, trace = reached
     if len(mixture.weights.classes) == 1:
         return None
     expectation = mixture.expect(trace.state)
     objective = mixture.objective(trace.state, expectation)
-    for groups in _candidates(mixture, trace.state, expectation.statistics.mass):
+    for groups in _candidates(divergence, trace.state, expectation.statistics.mass):
         kept = np.unique(groups[groups >= 0], return_index=True)[1]
         smaller = shrink(mixture, np.flatnonzero(groups >= 0)[kept])
         found = _try(smaller, _regrouped(smaller, mixture, expectation, groups), objective)
@@ -70,14 +75,14 @@ def _first_that_rises(reached: Reached, shrink: Shrink, tol: float) -> Reached |
     return None
 
 
-def _candidates(mixture: Mixture, state: MixtureState, mass: FloatArray) -> Iterator[IntArray]:
+def _candidates(divergence: Divergence, state: MixtureState, mass: FloatArray) -> Iterator[IntArray]:
     """Yield the new number of each component, -1 where it is dropped."""
     k = len(mass)
     for component in np.argsort(mass, kind="stable"):
         groups = np.arange(k) - (np.arange(k) > component)
         groups[component] = -1
         yield groups
-    distances = mixture.family.divergence(state.parameters)
+    distances = divergence(state.parameters)
     np.fill_diagonal(distances, np.inf)
     nearest = distances.argmin(axis=1)
     pairs = {(min(a, b), max(a, b)) for a, b in enumerate(nearest.tolist())}

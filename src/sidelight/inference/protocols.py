@@ -6,6 +6,7 @@ import numpy as np
 
 from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
 from sidelight.kernels.backend import Backend
+from sidelight.kernels.links import Links
 
 
 class Statistics(Protocol):
@@ -46,12 +47,12 @@ class Evaluator(Protocol):
         codes: IntArray | None,
         classes: IntArray,
         weights: FloatArray,
-        field: FloatArray | None = None,
+        links: Links | None = None,
     ) -> float | None:
         """Accumulate the statistics of rows that choose softly and by themselves; return their weighted log evidence.
 
-        None, and nothing done, where there is no quicker way than block by block. A ``field`` (rows, components) is
-        added to the scores and replaced by the posterior; its part of the evidence is left out.
+        None, and nothing done, where there is no quicker way than block by block. With ``links``, neighbours add to the
+        scores and the posterior is kept for them; the evidence leaves out what late neighbours add.
         """
 
     def statistics(self) -> Any:
@@ -70,9 +71,6 @@ class Family(Protocol):
     def log_prior(self, parameters: Any) -> float:
         """Return what the parameters add to the objective by themselves."""
 
-    def parameters(self, means: FloatArray, covariances: FloatArray) -> Any:
-        """Return the parameters with these means and covariances."""
-
     def around(self, means: FloatArray) -> Any:
         """Return parameters with these means, each component as wide as the whole table."""
 
@@ -87,13 +85,6 @@ class Family(Protocol):
 
     def n_parameters(self, n_components: int) -> int:
         """Return the number of free parameters."""
-
-
-class DivergentFamily(Family, Protocol):
-    """A family that can say how far its components are from each other."""
-
-    def divergence(self, parameters: Any) -> FloatArray:
-        """Return how far components are from each other (components, components)."""
 
 
 class Weights(Protocol):

@@ -4,8 +4,11 @@ Rows are handed in sorted and draws go by cumulated weight, so that a start depe
 nor on whether equal rows are repeated or weighted.
 """
 
+from typing import Any
+
 import numpy as np
 from scipy.optimize import linear_sum_assignment
+from scipy.sparse import issparse
 from sklearn.utils.extmath import row_norms
 
 from sidelight.inference.mixture import Mixture, MixtureState, class_sums
@@ -34,8 +37,14 @@ def choose_rows(n: int, weights: FloatArray | None, codes: IntArray, random: np.
     return np.union1d(labelled, others[codes[others] < 0])
 
 
-def row_order(rows: FloatArray, codes: IntArray) -> IntArray:
-    """Return the order that sorts rows by value, then by what is known of them."""
+def row_order(rows: Any, codes: IntArray) -> IntArray:
+    """Return the order that sorts rows by value, missing cells last, then by what is known of them.
+
+    Sparse rows (CSR) are sorted by their products with a fixed direction, in which no two that differ are likely to
+    agree: all that matters is that the order does not depend on the one they came in.
+    """
+    if issparse(rows):
+        return np.lexsort((codes, rows @ np.sin(np.arange(1.0, rows.shape[1] + 1.0))))
     return np.lexsort((codes, *rows.T[::-1]))
 
 
@@ -162,6 +171,32 @@ def lloyd(
             break
         assignment = following
     return assignment
+
+
+def component_means(rows: Any, weights: FloatArray, responsibilities: FloatArray) -> FloatArray:
+    """Return the mean row of each component (components, d), of observed cells only; CSR rows are not made dense.
+
+    A component that has no cell of a column takes the mean of all rows, NaN where these have none either.
+
+    Parameters
+    ----------
+    rows : (m, d)
+    weights : (m,)
+    responsibilities : (m, components)
+        Weighted.
+    """
+    shares = np.column_stack([responsibilities, weights])
+    mass = shares.sum(axis=0)[:, None]
+    if issparse(rows):
+        sums = (rows.T @ shares).T
+    else:
+        values = np.asarray(rows, dtype=float)
+        seen = ~np.isnan(values)
+        if not seen.all():
+            mass, values = shares.T @ seen, np.where(seen, values, 0.0)
+        sums = shares.T @ values
+    means = sums / np.where(mass > 0, mass, np.nan)
+    return np.where(np.isnan(means[:-1]), means[-1], means[:-1])
 
 
 def state_given(mixture: Mixture, means: FloatArray, responsibilities: FloatArray) -> MixtureState:

@@ -14,23 +14,24 @@ _SCORES_WORTH_COMPILING = 20_000_000
 
 
 class Backend(NamedTuple):
-    """The inner loops, in one form or the other; the sweep, all of them in one, only where they are compiled."""
+    """The inner loops, in one form or the other; sweeps, all of them in one, only where they are compiled."""
 
     softmax: Callable[[FloatArray, FloatArray, FloatArray, FloatArray], None]
     argmax: Callable[[FloatArray, FloatArray, FloatArray, FloatArray], None]
     quadratic_features: Callable[[FloatArray, FloatArray, FloatArray], None]
     add_neighbours: Callable[[IntArray, AnyArray, FloatArray, AnyArray, FloatArray], None]
     quadratic_sweep: Callable[..., float] | None
+    linked_sweep: Callable[..., float] | None
 
 
-NUMPY = Backend(plain.softmax, plain.argmax, plain.quadratic_features, plain.add_neighbours, None)
+NUMPY = Backend(plain.softmax, plain.argmax, plain.quadratic_features, plain.add_neighbours, None, None)
 
 
 @cache
 def compiled() -> Backend:
     """Return the compiled loops; raises ImportError where numba is not installed (``pip install sidelight[fast]``)."""
     loops = import_module("sidelight.kernels.compiled")
-    return Backend(loops.softmax, loops.argmax, loops.quadratic_features, loops.add_neighbours, loops.quadratic_sweep)
+    return Backend(*(getattr(loops, name) for name in Backend._fields))
 
 
 def backend_for(n_scores: int) -> Backend:

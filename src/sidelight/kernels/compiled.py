@@ -10,13 +10,20 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import njit
-from numba.core import types
+from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
+from sidelight.kernels.links import Links, Neighbours
 
 # contract allows fused multiply-add; reassociation would undo the rounding trick of exp_of_nonpositive.
 FAST = {"contract", "nnan", "nsz"}
+# Sums along a row, on the other hand, are vectorised only if they may be reassociated.
+_FAST_SUMS = FAST | {"reassoc"}
+
+# How many rows ahead linked_sweep asks for what it will look up, which is all over the memory.
+_ROWS_AHEAD = 4
+_CACHE_LINE = 64
 
 _LOG2_E = 1.4426950408889634
 _LN2_HIGH = 6.93147180369123816490e-01
@@ -47,6 +54,21 @@ def _number_of(typing_context: Any, bits: Any) -> Any:
         return builder.bitcast(arguments[0], ir.DoubleType())
 
     return types.float64(types.int64), generate
+
+
+@intrinsic
+def _fetch(typing_context: Any, address: Any) -> Any:
+    """Ask for the cache line at an address, and do not wait for it."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        number, pointer = ir.IntType(32), ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(ir.VoidType(), [pointer, number, number, number])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        # To read, to stay in all caches, data.
+        builder.call(function, [builder.inttoptr(arguments[0], pointer), number(0), number(3), number(1)])
+        return context.get_dummy_value()
+
+    return types.void(types.intp), generate
 
 
 @njit(inline="always")
@@ -156,7 +178,6 @@ def quadratic_sweep(
     codes: IntArray,
     classes: IntArray,
     weights: FloatArray,
-    field: FloatArray,
     block_rows: int,
     sums: FloatArray,
 ) -> float:
@@ -174,9 +195,6 @@ def quadratic_sweep(
     classes : (components,)
         The class of each component.
     weights : (n,)
-        Positive where there is a field.
-    field : (n, components) or (0, 0)
-        What is added to the scores of each row; on return the posterior probabilities. Empty where there is none.
     block_rows : int
         Rows at a time.
     sums : (features, components)
@@ -185,7 +203,7 @@ def quadratic_sweep(
     Returns
     -------
     float
-        The weighted sum of the log evidence, less the field's part of it.
+        The weighted sum of the log evidence.
     """
     n = rows.shape[0]
     padded, n_features = coefficients.shape
@@ -206,20 +224,113 @@ def quadratic_sweep(
                         if classes[c] != codes[start + b]:
                             scores[c, b] = -np.inf
         responsibilities = scores[:k]
-        if len(field):
-            for b in range(m):
-                for c in range(k):
-                    scores[c, b] += field[start + b, c]
         softmax(responsibilities, offsets, weights[start : start + m], evidence[:m])
         np.dot(features, responsibilities.T, product)
         sums += product
         for b in range(m):
             total += evidence[b] * weights[start + b]
-        if len(field):
-            for b in range(m):
-                share = 0.0
-                for c in range(k):
-                    share += scores[c, b] * field[start + b, c]
-                    field[start + b, c] = scores[c, b] / weights[start + b]
-                total -= share
+    return total
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST_SUMS, error_model="numpy")
+def _largest(row: FloatArray) -> float:
+    largest = -np.inf
+    for c in range(len(row)):
+        largest = max(largest, row[c])
+    return largest
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST_SUMS, error_model="numpy")
+def _sum(row: FloatArray) -> float:
+    total = 0.0
+    for c in range(len(row)):
+        total += row[c]
+    return total
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST_SUMS, error_model="numpy")
+def _product(first: FloatArray, second: FloatArray) -> float:
+    total = 0.0
+    for c in range(len(first)):
+        total += first[c] * second[c]
+    return total
+
+
+@njit(inline="always")
+def _fetch_neighbours(row: int, neighbours: Neighbours, posterior: AnyArray) -> None:
+    """Ask for the posteriors of the neighbours of a row that will soon be looked up."""
+    starts, places, _ = neighbours
+    size = posterior.shape[1] * posterior.itemsize
+    for link in range(starts[row], starts[row + 1]):
+        address = posterior.ctypes.data + places[link] * size
+        for line in range(0, size, _CACHE_LINE):
+            _fetch(address + line)  # type: ignore[call-arg]
+
+
+@njit(inline="always")
+def _look_up(row: int, neighbours: Neighbours, posterior: AnyArray, out: FloatArray) -> None:
+    """Add the posteriors of the neighbours of a row to ``out``, times the strengths of their links."""
+    starts, places, strengths = neighbours
+    for link in range(starts[row], starts[row + 1]):
+        theirs, strength = posterior[places[link]], strengths[link]
+        for c in range(len(out)):
+            out[c] += strength * theirs[c]
+
+
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+def linked_sweep(
+    rows: FloatArray,
+    centre: FloatArray,
+    coefficients: FloatArray,
+    offsets: FloatArray,
+    weights: FloatArray,
+    links: Links,
+    block_rows: int,
+    sums: FloatArray,
+) -> float:
+    """Take many linked rows through features, log densities, neighbours, softmax and statistics.
+
+    Scores are (rows, components) here, as the posteriors are that are looked up. The arguments are those of
+    :func:`quadratic_sweep`, with links instead of labels.
+
+    Returns
+    -------
+    float
+        The weighted sum of the log evidence, less what late neighbours add to it.
+    """
+    early, late, before, after, place = links
+    n = rows.shape[0]
+    padded, n_features = coefficients.shape
+    k = len(offsets)
+    feature_buffer, score_buffer = np.empty(n_features * block_rows), np.empty(block_rows * padded)
+    product = np.empty((n_features, padded))
+    from_late, padded_offsets = np.empty(padded), np.full(padded, -np.inf)
+    padded_offsets[:k] = offsets
+    total = 0.0
+    for start in range(0, n, block_rows):
+        m = min(block_rows, n - start)
+        features = feature_buffer[: n_features * m].reshape(n_features, m)
+        scores = score_buffer[: m * padded].reshape(m, padded)
+        quadratic_features(rows[start : start + m], centre, features)
+        np.dot(features.T, coefficients.T, scores)
+        for b in range(m):
+            if start + b + _ROWS_AHEAD < n:
+                _fetch_neighbours(start + b + _ROWS_AHEAD, early, after)
+                _fetch_neighbours(start + b + _ROWS_AHEAD, late, before)
+            row, own = scores[b], after[place + start + b]
+            from_late[:] = 0.0
+            _look_up(start + b, late, before, from_late)
+            _look_up(start + b, early, after, row)
+            for c in range(padded):
+                row[c] += from_late[c] + padded_offsets[c]
+            largest = _largest(row)
+            for c in range(padded):
+                row[c] = exp_of_nonpositive(row[c] - largest)
+            mass = _sum(row)
+            for c in range(padded):
+                own[c] = row[c] / mass
+                row[c] *= weights[start + b] / mass
+            total += weights[start + b] * (largest + math.log(mass)) - _product(row, from_late)
+        np.dot(features, scores, product)
+        sums += product[:, :k]
     return total

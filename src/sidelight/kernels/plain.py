@@ -65,9 +65,10 @@ def add_neighbours(
     starts : (rows + 1,)
         Where the neighbours of each row start in ``neighbours`` and ``strengths``, and where those of the last end.
     neighbours, strengths : (links,)
-    posterior : (linked rows, components)
+    posterior : (linked rows, at least as many components)
     out : (rows, components)
     """
     links = slice(starts[0], starts[-1])
     shape = (len(out), len(posterior))
-    out += csr_array((strengths[links], neighbours[links], starts - starts[0]), shape=shape) @ posterior
+    chosen = csr_array((strengths[links], neighbours[links], starts - starts[0]), shape=shape)
+    out += (chosen @ posterior)[:, : out.shape[1]]

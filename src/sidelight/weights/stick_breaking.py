@@ -10,8 +10,8 @@ from sidelight.kernels.arrays import FloatArray, IntArray
 from sidelight.weights.concentration import Concentration, Gamma
 
 # Sticks and concentration are updated in turn until E η moves by less than this, relatively.
-_SETTLED = 1e-10
-_MOST_ROUNDS = 100
+_SETTLED = 1e-6
+_MOST_ROUNDS = 50
 
 
 class Sticks(NamedTuple):

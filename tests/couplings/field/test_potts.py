@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracles.mixtures import family_for, mixture_of, random_state
-from sidelight.couplings.field import PottsField, atoms_of, lay_stages
+from oracles.statements import field_of, random_side
+from sidelight.couplings.field import atoms_of
 from sidelight.couplings.field import potts as potts_module
 from sidelight.couplings.field.stages import independent_sets
 from sidelight.kernels.backend import NUMPY, compiled
@@ -15,38 +16,15 @@ from sidelight.side import SideInformation
 STRENGTH, REPULSION = 3.0, 0.7
 
 
-def random_side(rng, n, *, labels=True, links=True, blocks=True):
-    """Return statements that contradict neither each other nor a hidden truth."""
-    truth = rng.integers(0, 3, size=n)
-    y = np.where(rng.random(n) < 0.4, truth, -1) if labels else None
-    pairs = np.array([(a, b) for a in range(n) for b in range(a + 1, n) if rng.random() < 0.15]).reshape(-1, 2)
-    same = truth[pairs[:, 0]] == truth[pairs[:, 1]]
-    confidence = np.where(rng.random(len(pairs)) < 0.5, 1.0, 0.8)
-    parts = [np.where(truth == c, c, -1) for c in range(3)]
-    return SideInformation.build(
-        n,
-        y=y,
-        must_link=pairs[same] if links else None,
-        cannot_link=pairs[~same] if links else None,
-        confidence=np.concatenate([confidence[same], confidence[~same]]) if links else None,
-        blocks=np.where(rng.random(n) < 0.3, parts[0], -1) if blocks else None,
-    )
-
-
 def problem(seed, *, n=14, k=4, backend=NUMPY, weighted=False, repulsion=REPULSION, **statements):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 2)) * 3
     side = random_side(rng, n, **statements)
     weights = rng.uniform(0.5, 3, size=n) if weighted else None
-    atoms = atoms_of(side, certain=STRENGTH)
-    field = left_out = None
-    if atoms is not None:
-        field = PottsField(lay_stages(atoms, weights), STRENGTH, repulsion, backend)
-        left_out = np.zeros(n, dtype=bool)
-        left_out[field.rows] = True
+    field, left_out = field_of(side, STRENGTH, repulsion, weights=weights, backend=backend)
     family = family_for(X, "full", rows=1.0, fraction=0.1)
     mixture = mixture_of(X, family, k, backend=backend, joint=field, left_out=left_out, weights=weights)
-    return mixture, random_state(rng, X, family, "full", k), side, atoms
+    return mixture, random_state(rng, X, family, "full", k), side
 
 
 def posterior_of(mixture, state):
@@ -115,7 +93,7 @@ def bound(mixture, state, side, r):
     repulsion=st.sampled_from([0.0, 1.0, 4.0]),
 )
 def test_the_objective_is_the_bound_and_never_falls(seed, labels, links, blocks, weighted, repulsion):
-    mixture, state, side, _ = problem(
+    mixture, state, side = problem(
         seed, labels=labels, links=links, blocks=blocks, weighted=weighted, repulsion=repulsion
     )
     if mixture.joint is None:

@@ -9,18 +9,7 @@ from scipy.sparse import csr_array
 from sidelight.couplings.field.atoms import Atoms
 from sidelight.couplings.field.stages import independent_sets
 from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
-
-
-class Neighbours(NamedTuple):
-    """Links of the atoms of a stage, in the form of compressed rows: what each has to do with which linked atom."""
-
-    starts: IntArray
-    atoms: AnyArray
-    strengths: FloatArray
-
-    def part(self, atoms: slice) -> "Neighbours":
-        """Return those of some atoms."""
-        return Neighbours(self.starts[atoms.start : atoms.stop + 1], self.atoms, self.strengths)
+from sidelight.kernels.links import Neighbours
 
 
 class Stage(NamedTuple):

@@ -14,9 +14,10 @@ from sidelight.inference.threads import share_out
 from sidelight.inference.tied import TiedExpectation, TiedRows, Write
 from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
 from sidelight.kernels.backend import Backend
+from sidelight.kernels.links import Links, posterior_table
 
-# Atoms at a time: a field of so many stays in the cache between its steps.
-_PART = 2048
+# Atoms that one task takes at a time; no matter how many threads there are, so that sums come out the same.
+_PART = 12 * 768
 # From so many linked atoms on, their posterior is remembered in single precision: half as much to fetch from all over
 # the memory, and rounding errors of so many links average out.
 _MANY = 100_000
@@ -30,7 +31,8 @@ class FieldMemory(NamedTuple):
     ----------
     sums : (labels, components)
         S_c, the responsibilities of all rows of each label.
-    posterior : (linked atoms, components)
+    posterior : (linked atoms, padded components)
+        From :func:`sidelight.kernels.links.posterior_table`.
     """
 
     sums: FloatArray
@@ -38,11 +40,10 @@ class FieldMemory(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """What some atoms give: statistics, Σ r·u + H(r), and their part of the energy of links that is settled."""
+    """What some atoms give: statistics, and Σ r·u + H(r) with u the log densities and what early neighbours add."""
 
     statistics: Any
     value: float
-    affinity: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,44 +114,48 @@ class PottsField:
 
     def regrouped(self, memory: FieldMemory, groups: IntArray) -> FieldMemory:
         """Return the memory with components put together by groups; those of group -1 are forgotten."""
-        together = (groups[:, None] == np.arange(groups.max() + 1)).astype(memory.posterior.dtype)
-        return FieldMemory(memory.sums @ together, memory.posterior @ together)
+        together = (groups[:, None] == np.arange(groups.max() + 1)).astype(float)
+        fewer = self._blank(together.shape[1])
+        fewer.posterior[:, : together.shape[1]] = memory.posterior[:, : len(groups)] @ together
+        return FieldMemory(memory.sums @ together, fewer.posterior)
 
     def _sweep(
         self, tied: TiedRows, log_weights: FloatArray, memory: FieldMemory | None, write: Write | None
     ) -> TiedExpectation:
         k = len(log_weights)
         before = self._blank(k) if memory is None else memory
-        sums, posterior = before.sums.copy(), np.empty_like(before.posterior)
+        sums, after = before.sums.copy(), posterior_table(self.plan.n_linked, k, before.posterior.dtype.type)
         workers = [tied.evaluator() for _ in range(tied.n_threads)]
         found: list[Any] = []
-        value, affinity = 0.0, 0.0
+        value = 0.0
         own = np.zeros((max(len(sums), 1), k))
         for number, stage in enumerate(self.plan.stages):
             offset = log_weights + (self._attitude[stage.label] @ sums if stage.label >= 0 else 0.0)
-            update = partial(self._update, tied, stage, offset, before.posterior, posterior, write)
+            update = partial(self._update, tied, stage, offset, before.posterior, after, write)
             parts = list(share_out(update, _parts(len(stage.starts)), partial(next, iter(workers)), tied.n_threads))
             gathered = reduce(add, (part.statistics for part in parts))
             found.append(gathered)
             value += sum(part.value for part in parts) + float((log_weights - offset) @ gathered.mass)
-            affinity += sum(part.affinity for part in parts)
             if stage.label >= 0:
                 own[stage.label] += gathered.mass
                 if number + 1 == len(self.plan.stages) or self.plan.stages[number + 1].label != stage.label:
                     sums[stage.label] = own[stage.label]
         statistics = reduce(add, found)
-        evidence = value - self._energy(sums, affinity)
-        return TiedExpectation(statistics, statistics.mass, evidence, FieldMemory(sums, posterior))
+        evidence = value - self._energy(sums)
+        return TiedExpectation(statistics, statistics.mass, evidence, FieldMemory(sums, after))
 
     def _blank(self, k: int) -> FieldMemory:
         """Return what there is to remember before the first E-step: nothing pulls anywhere."""
         n = self.plan.n_linked
         kind = np.float32 if n >= _MANY else np.float64
-        return FieldMemory(np.zeros((len(self._counts), k)), np.zeros((n, k), dtype=kind))
+        posterior = posterior_table(n, k, kind)
+        posterior[:] = 0.0
+        return FieldMemory(np.zeros((len(self._counts), k)), posterior)
 
-    def _energy(self, sums: FloatArray, affinity: float) -> float:
+    def _energy(self, sums: FloatArray) -> float:
+        """Return the energy of the labels, and of the links as if they all were broken."""
         labels = 0.5 * float(self.strength * self._counts.sum() - np.einsum("ck,cd,dk->", sums, self._attitude, sums))
-        return labels + self.plan.must_weight - affinity
+        return labels + self.plan.must_weight
 
     def _update(
         self,
@@ -158,72 +163,67 @@ class PottsField:
         stage: Stage,
         offset: FloatArray,
         before: AnyArray,
-        posterior: AnyArray,
+        after: AnyArray,
         write: Write | None,
         evaluator: Evaluator,
         part: slice,
     ) -> _Part:
-        """Update some atoms of a stage, and remember their posterior if they are linked."""
-        k, n = len(offset), part.stop - part.start
-        shares = early = None
+        """Update some atoms of a stage, and keep their posterior if they are linked."""
+        links = None
         if stage.early is not None and stage.late is not None:
-            early, shares = np.zeros((n, k)), np.zeros((n, k))
-            self.backend.add_neighbours(*stage.early.part(part), posterior, early)
-            self.backend.add_neighbours(*stage.late.part(part), before, shares)
-            shares += early
-        elif write is not None:
-            shares = np.zeros((n, k))
-        choose = self._choose_singly if len(stage.rows) == len(stage.starts) else self._choose_together
-        value = choose(tied, stage, offset, shares, evaluator, part)
-        affinity = 0.0
-        if early is not None and shares is not None:
-            posterior[stage.place + part.start : stage.place + part.stop] = shares
-            affinity = float(np.einsum("a,ak,ak->", stage.weights[part], early, shares))
-        if write is not None and shares is not None:
+            early, late = stage.early.part(part), stage.late.part(part)
+            links = Links(early, late, before, after, stage.place + part.start)
+        weights = stage.weights[part]
+        alone = len(stage.rows) == len(stage.starts)
+        if alone and write is None:
+            values = tied.X[stage.rows[part]]
+            swept = evaluator.sweep_softly(values, offset, None, _NO_CLASSES, weights, links)
+            if swept is not None:
+                return _Part(evaluator.statistics(), swept)
+        choose = self._choose_singly if alone else self._choose_together
+        field, from_late = self._pulls(links, len(weights), len(offset))
+        shares, value = choose(tied, stage, offset, field, evaluator, part)
+        if links is not None:
+            value -= float(np.einsum("a,ak,ak->", weights, shares, from_late))
+            _keep(shares, links)
+        if write is not None:
             sizes = np.diff(np.append(stage.starts, len(stage.rows)))[part]
             write(_rows(stage, part), np.repeat(shares, sizes, axis=0), None)
-        return _Part(evaluator.statistics(), value, affinity)
+        return _Part(evaluator.statistics(), value)
+
+    def _pulls(self, links: Links | None, n: int, k: int) -> tuple[FloatArray, FloatArray]:
+        """Return what all neighbours, and what late ones, add to the scores of n atoms (atoms, components)."""
+        if links is None:
+            nothing = np.broadcast_to(0.0, (n, k))
+            return nothing, nothing
+        from_late = np.zeros((n, k))
+        self.backend.add_neighbours(*links.late, links.before, from_late)
+        field = from_late.copy()
+        self.backend.add_neighbours(*links.early, links.after, field)
+        return field, from_late
 
     def _choose_singly(
-        self,
-        tied: TiedRows,
-        stage: Stage,
-        offset: FloatArray,
-        field: FloatArray | None,
-        evaluator: Evaluator,
-        part: slice,
-    ) -> float:
-        """Update atoms of one row each; ``field`` becomes their posterior."""
-        values, weights = tied.X[stage.rows[part]], stage.weights[part]
-        swept = evaluator.sweep_softly(values, offset, None, _NO_CLASSES, weights, field)
-        if swept is not None:
-            return swept
-        total = 0.0
-        for start in range(0, values.shape[0], evaluator.block_rows):
+        self, tied: TiedRows, stage: Stage, offset: FloatArray, field: FloatArray, evaluator: Evaluator, part: slice
+    ) -> tuple[FloatArray, float]:
+        """Return the posterior of atoms of one row each, and their evidence."""
+        rows, weights = stage.rows[part], stage.weights[part]
+        shares, total = np.empty(field.shape), 0.0
+        for start in range(0, len(rows), evaluator.block_rows):
             block = slice(start, start + evaluator.block_rows)
-            evaluator.load(values[block])
+            evaluator.load(tied.X[rows[block]])
             scores = evaluator.log_likelihood()
-            if field is not None:
-                scores += field[block].T
+            scores += field[block].T
             evidence = np.empty(scores.shape[1])
             self.backend.softmax(scores, offset, weights[block], evidence)
             total += float(evidence @ weights[block])
             evaluator.accumulate(scores)
-            if field is not None:
-                total -= float(np.vdot(scores.T, field[block]))
-                field[block] = scores.T / weights[block, None]
-        return total
+            shares[block] = scores.T / weights[block, None]
+        return shares, total
 
     def _choose_together(
-        self,
-        tied: TiedRows,
-        stage: Stage,
-        offset: FloatArray,
-        field: FloatArray | None,
-        evaluator: Evaluator,
-        part: slice,
-    ) -> float:
-        """Update atoms of several rows, which share a component; ``field`` becomes their posterior."""
+        self, tied: TiedRows, stage: Stage, offset: FloatArray, field: FloatArray, evaluator: Evaluator, part: slice
+    ) -> tuple[FloatArray, float]:
+        """Return the posterior of atoms of several rows, which share a component, and their evidence."""
         rows = _rows(stage, part)
         first = stage.starts[part.start]
         row_weights = stage.row_weights[first : first + len(rows)]
@@ -233,19 +233,22 @@ class PottsField:
             evaluator.load(tied.X[rows[block]])
             scores[block] = (evaluator.log_likelihood().T + offset) * row_weights[block, None]
         starts = stage.starts[part] - first
-        totals = np.add.reduceat(scores, starts, axis=0)
-        shares, value = softly(totals if field is None else totals + field)
+        shares, value = softly(np.add.reduceat(scores, starts, axis=0) + field)
         weights = stage.weights[part]
-        total = float(weights @ value)
-        if field is not None:
-            total -= float(np.einsum("a,ak,ak->", weights, shares, field))
-            field[:] = shares
         sizes = np.diff(np.append(starts, len(rows)))
         responsibilities = np.repeat(shares * weights[:, None], sizes, axis=0) * row_weights[:, None]
         for block in blocks:
             evaluator.load(tied.X[rows[block]])
             evaluator.accumulate(np.ascontiguousarray(responsibilities[block].T))
-        return total
+        return shares, float(weights @ value)
+
+
+def _keep(shares: FloatArray, links: Links) -> None:
+    """Keep the posterior (atoms, components) of atoms where their neighbours look it up."""
+    n, k = shares.shape
+    own = links.after[links.place : links.place + n]
+    own[:, :k] = shares
+    own[:, k:] = 0.0
 
 
 def _masses(stage: Stage) -> FloatArray:

@@ -1,7 +1,6 @@
 """Log densities that are quadratic in the row, c − ½ |C(x − m)|²: one matrix product where it keeps its digits."""
 
 from functools import cache, partial
-from typing import Any
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from sidelight.families.gaussian.statistics import GaussianStatistics
 from sidelight.families.linear import LinearEvaluator
 from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
 from sidelight.kernels.backend import Backend
+from sidelight.kernels.links import Links
 
 
 def quadratic_evaluator(
@@ -58,9 +58,24 @@ def _fill(block: AnyArray, out: FloatArray, *, centre: FloatArray, backend: Back
     backend.quadratic_features(np.require(block, np.float64, ["C", "W"]), centre, out)
 
 
-def _sweep(centre: FloatArray, backend: Backend, rows: AnyArray, *arguments: Any) -> float:
-    assert backend.quadratic_sweep is not None
-    return backend.quadratic_sweep(np.require(rows, np.float64, ["C", "W"]), centre, *arguments)
+def _sweep(
+    centre: FloatArray,
+    backend: Backend,
+    rows: AnyArray,
+    coefficients: FloatArray,
+    offsets: FloatArray,
+    codes: IntArray,
+    classes: IntArray,
+    weights: FloatArray,
+    links: Links | None,
+    block_rows: int,
+    sums: FloatArray,
+) -> float:
+    assert backend.quadratic_sweep is not None and backend.linked_sweep is not None
+    values = np.require(rows, np.float64, ["C", "W"])
+    if links is None:
+        return backend.quadratic_sweep(values, centre, coefficients, offsets, codes, classes, weights, block_rows, sums)
+    return backend.linked_sweep(values, centre, coefficients, offsets, weights, links, block_rows, sums)
 
 
 def _coefficients(

@@ -49,11 +49,14 @@ class GaussianStatistics:
         return GaussianStatistics(self.mass, first, second, origin)
 
     def regrouped(self, groups: IntArray) -> "GaussianStatistics":
-        """Return the statistics of groups of components put together; those of group -1 are left out."""
+        """Return the statistics of groups of components put together; those of group -1 are left out.
+
+        A sum over components stays as it is: it does not tell what those left out had.
+        """
         same = self if self.origin.ndim == 1 else self.measured_from(self.origin.mean(axis=0))
-        return GaussianStatistics(
-            add_up(same.mass, groups), add_up(same.first, groups), add_up(same.second, groups), same.origin
-        )
+        pooled = len(same.second) != len(same.mass)
+        second = same.second if pooled else add_up(same.second, groups)
+        return GaussianStatistics(add_up(same.mass, groups), add_up(same.first, groups), second, same.origin)
 
     def offsets(self) -> FloatArray:
         """Return the means measured from the origin; zero for a component that owns nothing."""
