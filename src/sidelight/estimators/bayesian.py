@@ -53,7 +53,9 @@ _PASSES_EXPECTED = 30
 _SPARE_COMPONENTS = 10
 # With more rows than this there are enough different ones.
 _ROWS_LOOKED_THROUGH = 200
-# Once all components belong to labels, rows without one can only pull the classes away from their labels.
+# Where all components belong to labels and yet so few labelled rows would go to their own by themselves, the mixture
+# fits badly, and rows without a label, counted in full, pull the classes away from their labels.
+_LEAST_AGREEMENT = 0.9
 _SETTLED_WEIGHT = 0.1
 _POTENTIALS = ("constant", "divergence", "printed")
 _STARTS = (*STARTS, "distances")
@@ -94,8 +96,9 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         Between components: the same for all, or their divergence, as the paper has it, in its right or its printed
         form. The last two take labels only, the bound may fall, and no component is dropped.
     unlabelled_weight : float or "auto", default "auto"
-        How much a row without a label counts. "auto" is 1 while clusters are looked for; where all of them turn out to
-        belong to labels, it then is 0.1, because from there on rows without labels can only pull the classes away.
+        How much a row without a label counts. "auto" is 1; but where all clusters turn out to belong to labels and
+        less than nine in ten labelled rows would go to their own by themselves, it then is 0.1, because rows without
+        labels pull the classes of a mixture that fits badly away from their labels.
     prior_rows : float, optional
         How many rows the expected covariance of a component counts for. Where not given, as many as the labelled rows
         tell it with, from 1 to 100. The covariance expected is that within labels; without labels that of the table.
@@ -314,8 +317,7 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         data = Data(X, side, sample_weight)
         reached = self._reach(data, survey)
         classes = self._classes(reached, side)
-        n_labels = len(side.label_names)
-        if self.unlabelled_weight == "auto" and n_labels and self._settled(classes, n_labels):
+        if self.unlabelled_weight == "auto" and self._pulls_away(reached, side, classes):
             reached = self._settle(reached, data, survey.total)
         return Fitted(reached.mixture, reached.trace, survey.total, classes)
 
@@ -446,8 +448,14 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         drawn = freely_drawn(mixture, state, side.labels, n_labels)
         return classes_by_labels(owned, drawn, expectation.statistics.mass)
 
-    def _settled(self, classes: IntArray, n_labels: int) -> bool:
-        return self.potential == "constant" and int(classes.max()) < n_labels
+    def _pulls_away(self, reached: Reached, side: SideInformation, classes: IntArray) -> bool:
+        """Say whether all components belong to labels, but too few labelled rows would go there by themselves."""
+        n_labels = len(side.label_names)
+        if self.potential != "constant" or not n_labels or int(classes.max()) >= n_labels:
+            return False
+        drawn = freely_drawn(reached.mixture, reached.trace.state, side.labels, n_labels)
+        right = drawn[classes, np.arange(len(classes))].sum()
+        return bool(right < _LEAST_AGREEMENT * drawn.sum())
 
     def _settle(self, reached: Reached, data: Data, total: float) -> Reached:
         """Go on with rows without labels weighted down."""

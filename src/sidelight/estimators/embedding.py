@@ -54,9 +54,9 @@ def _standardised(rows: FloatArray, weights: FloatArray, survey: Survey) -> Floa
 
 def _rooted(rows: FloatArray, weights: FloatArray, survey: Survey) -> FloatArray:
     roots = np.sqrt(rows)
-    observed = weights @ ~np.isnan(roots)
-    centred = roots - weights @ np.nan_to_num(roots) / np.maximum(observed, 1.0)
-    variances = weights @ np.square(np.nan_to_num(centred)) / np.maximum(observed, 1.0)
+    observed = np.maximum(weights @ ~np.isnan(roots), np.finfo(float).tiny)
+    centred = roots - weights @ np.nan_to_num(roots) / observed
+    variances = weights @ np.square(np.nan_to_num(centred)) / observed
     return np.nan_to_num(centred) / np.where(variances > 0, np.sqrt(variances), 1.0)
 
 
@@ -69,7 +69,7 @@ def _indicators(codes: FloatArray, weights: FloatArray) -> FloatArray:
     seen = ~np.isnan(codes)
     counts = np.bincount(codes[seen].astype(np.intp), weights=weights[seen], minlength=1)
     frequent = np.argsort(-counts, kind="stable")[:_CATEGORIES]
-    shares = counts[frequent] / max(counts.sum(), 1.0)
+    shares = counts[frequent] / max(counts.sum(), np.finfo(float).tiny)
     centred = np.where(seen[:, None], (codes[:, None] == frequent) - shares, 0.0)
     variance = float(shares @ (1.0 - shares))
     return centred / np.sqrt(variance) if variance > 0 else centred
