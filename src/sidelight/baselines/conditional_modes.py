@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from sidelight.baselines.colouring import neighbour_lists
+from sidelight.couplings.links.colouring import neighbour_lists
 from sidelight.kernels.arrays import FloatArray, IntArray
 
 

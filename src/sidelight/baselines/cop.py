@@ -7,7 +7,8 @@ import numpy as np
 from sidelight.baselines.base import Known, Partition, PartitionEstimator
 from sidelight.baselines.centres import draw_centres, move_centres, settle_empty, squared_distances
 from sidelight.baselines.chunklets import Points, contract
-from sidelight.baselines.colouring import (
+from sidelight.baselines.infeasible import explain, find_conflict, out_of_budget
+from sidelight.couplings.links.colouring import (
     Neighbours,
     OutOfBudgetError,
     UncolourableError,
@@ -15,7 +16,6 @@ from sidelight.baselines.colouring import (
     colour,
     neighbour_lists,
 )
-from sidelight.baselines.infeasible import explain, find_conflict, out_of_budget
 from sidelight.estimators.checks import check_integer
 from sidelight.estimators.registry import register
 from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray

@@ -318,7 +318,8 @@ def linked_sweep(
                 _fetch_neighbours(start + b + _ROWS_AHEAD, early, after)
                 _fetch_neighbours(start + b + _ROWS_AHEAD, late, before)
             row, own = scores[b], after[place + start + b]
-            from_late[:] = 0.0
+            for c in range(padded):
+                from_late[c] = 0.0
             _look_up(start + b, late, before, from_late)
             _look_up(start + b, early, after, row)
             for c in range(padded):

@@ -1,6 +1,7 @@
 """Links between rows, as the inner loops take them."""
 
 from typing import NamedTuple
+from weakref import finalize
 
 import numpy as np
 
@@ -39,7 +40,7 @@ class Links(NamedTuple):
     early, late : Neighbours
         Those that have been updated before these rows, and those that will be after them.
     before, after : (linked rows, padded components)
-        Posteriors of the E-step before and of this one, from :func:`posterior_table`. Late neighbours are looked up in
+        Posteriors of the E-step before and of this one, from :class:`PosteriorTables`. Late neighbours are looked up in
         the first, early ones in the second.
     place : int
         Where the posteriors of these rows are to be kept: the first one's row of ``after``.
@@ -52,14 +53,28 @@ class Links(NamedTuple):
     place: int
 
 
-def posterior_table(n_rows: int, n_components: int, kind: type[np.floating]) -> AnyArray:
-    """Return an empty table for posteriors, padded to a multiple of four components, at the start of a cache line.
+class PosteriorTables:
+    """Tables for posteriors, whose memory is used again once nobody holds a table any longer.
 
-    Rows are looked up all over the table: where a whole number of them shares a line, or of lines a row, the least
-    number of lines is fetched.
+    Memory that comes fresh from the system is filled with zeros first, which takes as long as a good part of an E-step.
     """
-    width = n_components + -n_components % 4
-    size = n_rows * width * np.dtype(kind).itemsize
-    room = np.empty(size + _CACHE_LINE, dtype=np.uint8)
-    start = -room.ctypes.data % _CACHE_LINE
-    return room[start : start + size].view(kind).reshape(n_rows, width)
+
+    def __init__(self) -> None:
+        self._idle: list[AnyArray] = []
+
+    def empty(self, n_rows: int, n_components: int, kind: type[np.floating]) -> AnyArray:
+        """Return a table that is padded to a multiple of four components and starts with a cache line.
+
+        Its rows are looked up in no order, so that lines that two of them share are fetched twice.
+        """
+        width = n_components + -n_components % 4
+        size = n_rows * width * np.dtype(kind).itemsize
+        # What is idle and too small was for fewer components and will not do later either.
+        while self._idle and len(self._idle[-1]) < size + _CACHE_LINE:
+            self._idle.pop()
+        memory = self._idle.pop() if self._idle else np.empty(size + _CACHE_LINE, dtype=np.uint8)
+        # All views of the table refer to this array, and none to the memory itself: when it goes, they are gone.
+        room = np.frombuffer(memory.data, dtype=np.uint8)
+        finalize(room, self._idle.append, memory).atexit = False
+        start = -room.ctypes.data % _CACHE_LINE
+        return room[start : start + size].view(kind).reshape(n_rows, width)

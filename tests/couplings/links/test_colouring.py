@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sidelight.baselines.colouring import (
+from sidelight.couplings.links.colouring import (
     OutOfBudgetError,
     UncolourableError,
     cheapen,
@@ -13,7 +13,7 @@ from sidelight.baselines.colouring import (
     neighbour_lists,
     search,
 )
-from sidelight.baselines.infeasible import find_conflict
+from sidelight.couplings.links.conflicts import find_conflict
 
 
 @st.composite
