@@ -15,10 +15,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sidelight import SideInformation
-from sidelight.admixture import ascent, fold_in, held_out_log_likelihoods
+from sidelight.admixture import ascent, fold_in
 from sidelight.admixture.model import Parameters, draw
 from sidelight.estimators.latent_process import LatentProcessDecomposition
 from sidelight.metrics import balanced_rand_score
+from sidelight.selection import select_n_components
 from sidelight.side import draw_labels
 
 X, Y = load_iris(return_X_y=True)
@@ -336,25 +337,29 @@ def test_grid_search_by_score_and_held_out_likelihood_find_the_number():
     table, _ = planted(240, 7)
     search = GridSearchCV(lpd(), {"n_processes": [1, 3]}, cv=KFold(3, shuffle=True, random_state=0)).fit(table)
     assert search.best_params_ == {"n_processes": 3}
-    held_out = held_out_log_likelihoods(lpd(), table, n_processes=[1, 2, 3], cv=3, n_draws=200)
+    held_out = select_n_components(lpd(), table, [1, 2, 3], criterion="held_out", cv=3)
     assert held_out.best == 3
-    assert held_out.log_likelihoods.shape == (3, 3)
-    np.testing.assert_allclose(held_out.means[[0, 2]], search.cv_results_["mean_test_score"], atol=0.2)
+    assert held_out.scores.shape == (3, 3)
+    np.testing.assert_allclose(held_out.values[[0, 2]], search.cv_results_["mean_test_score"], atol=0.2)
 
 
 def test_held_out_likelihood_uses_what_is_known_of_the_other_rows():
     table = pd.DataFrame(X)
     side = SideInformation.build(150, y=PARTIAL)
     model = lpd()
-    found = held_out_log_likelihoods(model, table, n_processes=[3], side=side, cv=2, n_draws=50)
-    inside, outside = next(KFold(2, shuffle=True, random_state=0).split(X))
+
+    def judge(fitted, rows):
+        return fitted.log_likelihood(rows, n_draws=50).values.mean()
+
+    folds = KFold(2, shuffle=True, random_state=0)
+    found = select_n_components(model, table, [3], criterion=judge, side=side, cv=folds)
+    inside, outside = next(folds.split(X))
     told = clone(model).fit(table.iloc[inside], side=side.restrict(inside))
-    expected = told.log_likelihood(table.iloc[outside], n_draws=50).values.mean()
-    assert found.log_likelihoods[0, 0] == pytest.approx(expected)
-    with pytest.raises(ValueError, match="at least 3, one process per labelled class"):
-        held_out_log_likelihoods(model, X, n_processes=[2, 3], side=side)
+    assert found.scores[0, 0] == pytest.approx(judge(told, table.iloc[outside]))
+    with pytest.raises(ValueError, match="at least 3, one for each labelled class"):
+        select_n_components(model, X, [2, 3], side=side)
     with pytest.raises(ValueError, match="side speaks of 150 rows, but X has 149"):
-        held_out_log_likelihoods(model, X[1:], n_processes=[3], side=side)
+        select_n_components(model, X[1:], [3], side=side)
 
 
 # --- scikit-learn -----------------------------------------------------------------------------------------------------

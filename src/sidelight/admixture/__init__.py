@@ -3,7 +3,3 @@
 It shares the loop, the reading of rows and the side information with the first; a mixture has one latent per row, and
 nothing is bent to share more.
 """
-
-from sidelight.admixture.held_out import HeldOut, held_out_log_likelihoods
-
-__all__ = ["HeldOut", "held_out_log_likelihoods"]

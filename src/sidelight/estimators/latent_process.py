@@ -57,7 +57,7 @@ class LatentProcessDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMix
     n_processes : int, optional
         Number of processes, the soft clusters. None takes as many as there are labelled classes, and 3 where fewer
         than two are labelled: the model has no criterion of its own, only held-out likelihood
-        (:func:`sidelight.admixture.held_out_log_likelihoods`, or a grid search by ``score``), which takes many fits.
+        (:func:`sidelight.selection.select_n_components`, or a grid search by ``score``), which takes many fits.
     prior : {"ml", "map"}, default "ml"
         Maximum likelihood for means and variances, as in the experiments of Li, Ying and Campbell, or their maximum a
         posteriori. Use "map" where there are fewer rows than attributes.

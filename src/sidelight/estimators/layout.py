@@ -29,6 +29,11 @@ class Layout(NamedTuple):
         """Number of components."""
         return len(self.classes)
 
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return int(self.classes.max()) + 1
+
 
 def lay_out(label_names: AnyArray, n_components: int | None, components_per_class: Any) -> Layout:
     """Give every labelled class its components and the rest to classes nobody labelled.

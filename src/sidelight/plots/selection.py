@@ -1,0 +1,86 @@
+"""The curve that a choice was made by."""
+
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from sidelight.kernels.arrays import AnyArray, FloatArray
+from sidelight.selection import Selection
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class SelectionDisplay:
+    """A criterion against the candidates of a parameter, with a ring about the one chosen.
+
+    Make one with :meth:`from_result`. Where the criterion was found by cross-validation, bars show one standard
+    deviation over folds.
+
+    Parameters
+    ----------
+    candidates : (m,)
+    values : (m,)
+        The criterion.
+    deviations : (m,), optional
+        Of the criterion over folds.
+    best_index : int
+        Place of the candidate chosen.
+    parameter, criterion : str
+        What the axes show.
+    """
+
+    def __init__(
+        self,
+        *,
+        candidates: AnyArray,
+        values: FloatArray,
+        deviations: FloatArray | None,
+        best_index: int,
+        parameter: str,
+        criterion: str,
+    ) -> None:
+        self.candidates = candidates
+        self.values = values
+        self.deviations = deviations
+        self.best_index = best_index
+        self.parameter = parameter
+        self.criterion = criterion
+
+    @classmethod
+    def from_result(cls, result: Selection, *, ax: "Axes | None" = None) -> Self:
+        """Draw the curve of a selection.
+
+        Parameters
+        ----------
+        result : Selection
+        ax : matplotlib axes, optional
+        """
+        display = cls(
+            candidates=result.candidates,
+            values=result.values,
+            deviations=result.deviations,
+            best_index=result.best_index,
+            parameter=result.parameter,
+            criterion=result.criterion,
+        )
+        return display.plot(ax=ax)
+
+    def plot(self, *, ax: "Axes | None" = None) -> Self:
+        """Draw on axes, on new ones by default; they are kept as ``ax_`` and ``figure_``."""
+        from matplotlib import pyplot as plt
+
+        if ax is None:
+            _, ax = plt.subplots(figsize=(6, 4), layout="constrained")
+        ax.errorbar(self.candidates, self.values, yerr=self.deviations, marker="o", markersize=4, capsize=3)
+        chosen = self.candidates[self.best_index], self.values[self.best_index]
+        ax.plot(*chosen, "o", markersize=12, markerfacecolor="none", markeredgecolor="black", label=f"{chosen[0]:g}")
+        # Numbers are counted; strengths go by factors.
+        if np.issubdtype(self.candidates.dtype, np.floating) and self.candidates.min() > 0:
+            ax.set_xscale("log")
+        ax.legend(title="chosen", frameon=False)
+        ax.set(xlabel=self.parameter, ylabel=self.criterion.replace("_", " "))
+        ax.spines[["top", "right"]].set_visible(False)
+        self.ax_ = ax
+        self.figure_ = ax.figure
+        return self
