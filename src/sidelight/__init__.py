@@ -13,19 +13,29 @@ from sidelight.baselines import (
     HMRFKMeans,
     SeededKMeans,
 )
+from sidelight.estimators.bayesian import BayesianMixture
+from sidelight.estimators.class_mixture import ClassMixture
+from sidelight.estimators.equivalence import EquivalenceMixture
 from sidelight.estimators.labelled import LabelledMixture
 from sidelight.estimators.latent_process import LatentProcessDecomposition
+from sidelight.estimators.pairwise import PairwiseMixture
+from sidelight.estimators.posterior_constraint import PosteriorConstraintMixture
 from sidelight.estimators.registry import all_estimators
 from sidelight.side import SideInformation
 
 __all__ = [
+    "BayesianMixture",
     "COPKMeans",
+    "ClassMixture",
     "ConstrainedKernelKMeans",
     "ConstrainedSpectralClustering",
+    "EquivalenceMixture",
     "GraphPropagation",
     "HMRFKMeans",
     "LabelledMixture",
     "LatentProcessDecomposition",
+    "PairwiseMixture",
+    "PosteriorConstraintMixture",
     "SeededKMeans",
     "SideInformation",
     "__version__",

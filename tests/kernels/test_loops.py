@@ -9,6 +9,7 @@ from scipy.special import logsumexp, softmax
 from sidelight.kernels import plain
 from sidelight.kernels.backend import NUMPY, Backend, compiled
 from sidelight.kernels.blocks import front, rows_per_block
+from sidelight.kernels.links import Links, Neighbours, PosteriorTables
 
 BACKENDS = pytest.mark.parametrize("backend", [NUMPY, compiled()], ids=["numpy", "compiled"])
 
@@ -74,6 +75,63 @@ def test_quadratic_features_are_all_products(backend: Backend, seed, d, n):
     x = (block - centre).T
     products = [x[i] * x[j] for i in range(d) for j in range(i, d)]
     np.testing.assert_allclose(out, np.vstack([np.ones(n), x, products]), rtol=1e-15)
+
+
+def random_neighbours(rng, n_rows, n_linked):
+    counts = rng.integers(0, 4, size=n_rows)
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    return Neighbours(starts, rng.integers(n_linked, size=starts[-1]).astype(np.int32), rng.normal(size=starts[-1]))
+
+
+@pytest.mark.parametrize(("k", "kind"), [(1, np.float64), (5, np.float64), (8, np.float32), (30, np.float32)])
+def test_a_linked_sweep_is_softmax_of_densities_and_neighbours(k, kind):
+    rng = np.random.default_rng(k)
+    n, d, place, n_linked = 50, 3, 7, 90
+    n_features = 1 + d + d * (d + 1) // 2
+    rows, centre, weights = rng.normal(size=(n, d)), rng.normal(size=d), rng.uniform(0, 2, size=n)
+    coefficients = np.zeros((k + -k % 4, n_features))
+    coefficients[:k] = rng.normal(size=(k, n_features))
+    offsets = np.log(rng.dirichlet(np.ones(k)))
+    if k > 1:
+        offsets[1] = -np.inf
+    tables = PosteriorTables()
+    before, after = (tables.empty(n_linked, k, kind) for _ in range(2))
+    for table in (before, after):
+        table[:] = 0.0
+        table[:, :k] = rng.dirichlet(np.ones(k), size=n_linked)
+    # Rows that are updated at once are not among their own neighbours.
+    early, late = random_neighbours(rng, n, place), random_neighbours(rng, n, n_linked)
+    from_late, field = np.zeros((n, k)), np.zeros((n, k))
+    plain.add_neighbours(*late, before, from_late)
+    plain.add_neighbours(*early, after, field)
+    features = np.empty((n_features, n))
+    plain.quadratic_features(rows, centre, features)
+    scores = (coefficients[:k] @ features).T + field + from_late + offsets
+    shares = softmax(scores, axis=1)
+    evidence = weights @ (logsumexp(scores, axis=1) - (shares * from_late).sum(axis=1))
+    untouched = after[:place].copy()
+
+    sums = np.ones((n_features, k))
+    links = Links(early, late, before, after, place)
+    found = compiled().linked_sweep(rows, centre, coefficients, offsets, weights, links, 16, sums)
+    np.testing.assert_allclose(found, evidence, rtol=1e-12)
+    np.testing.assert_allclose(sums, 1 + features @ (shares * weights[:, None]), rtol=1e-11, atol=1e-12)
+    np.testing.assert_allclose(after[place : place + n, :k], shares, rtol=100 * np.finfo(kind).eps, atol=1e-30)
+    np.testing.assert_array_equal(after[place : place + n, k:], 0.0)
+    np.testing.assert_array_equal(after[:place], untouched)
+
+
+@BACKENDS
+def test_neighbours_add_their_posteriors_times_the_strengths_of_links(backend: Backend):
+    rng = np.random.default_rng(0)
+    posterior, whole = rng.random((9, 4)), random_neighbours(rng, 20, 9)
+    part = whole.part(slice(5, 15))
+    out = np.ones((10, 3))
+    backend.add_neighbours(*part, posterior, out)
+    for row in range(10):
+        own = slice(part.starts[row], part.starts[row + 1])
+        expected = 1 + whole.strengths[own] @ posterior[whole.places[own], :3]
+        np.testing.assert_allclose(out[row], expected, rtol=1e-12)
 
 
 def test_plain_softmax_works_in_place():

@@ -102,8 +102,8 @@ class MeanField:
         m = len(scores)
         log = joint.log.copy()
         running = RunningSums.of(self.pairs, joint.values.reshape(m, -1))
-        # A row that stands for several, or for less than one, is paired with itself: a full step could go too far. Where
-        # r sums to one, the eigenvalues of J lie between −1 and the number of components or classes, less one.
+        # A row that stands for several, or for less than one, is paired with itself: a full step could go too far.
+        # Where r sums to one, the eigenvalues of J lie between −1 and the number of components or classes.
         own = (self.pairs.weights - 1) * self.pairs.memberships
         alone = 1 / (1 + self.strength * np.where(own > 0, own, -own * max(scores.shape[1:])))
         for some in self._independent_sets:

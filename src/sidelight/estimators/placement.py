@@ -56,7 +56,9 @@ class Placement:
         # NumPy turns whole arrays of indices into larger ones; a part at a time takes no room.
         return [slice(start, start + _PART) for start in range(0, len(self.labels), _PART)]
 
-    def writer(self, classes: IntArray, n_classes: int) -> Callable[[slice | IntArray, FloatArray, FloatArray | None], None]:
+    def writer(
+        self, classes: IntArray, n_classes: int
+    ) -> Callable[[slice | IntArray, FloatArray, FloatArray | None], None]:
         """Return what a pass calls with row numbers, posteriors (rows, components) and log densities (rows,).
 
         ``classes`` (components,) is the class of each component; probabilities of a class's components add up.

@@ -15,6 +15,14 @@ CHUNK_ROWS = 12 * 768
 _SCATTERED_ROWS = 256
 
 
+def take_rows(X: AnyArray, numbers: slice | IntArray) -> AnyArray:
+    """Return some rows of a table, which may be sparse."""
+    if isinstance(numbers, slice) or not isinstance(X, np.ndarray):
+        return X[numbers]
+    # Three times as quick as an index.
+    return X.take(numbers, axis=0)
+
+
 class Block(NamedTuple):
     """Some rows: their numbers, values, weights, and what is known of them (None: nothing of any)."""
 
@@ -53,7 +61,7 @@ class Rows:
     def whole(self, chunk: slice) -> Block:
         """Return a chunk as one block, without the rows left out."""
         numbers = self._kept(chunk)
-        values = self.X[numbers]
+        values = take_rows(self.X, numbers)
         weights = np.ones(values.shape[0]) if self.weights is None else self.weights[numbers]
         return Block(numbers, values, weights, None if self.codes is None else self.codes[numbers])
 
@@ -62,7 +70,7 @@ class Rows:
         ones = np.ones(block_rows)
         for start in range(chunk.start, chunk.stop, block_rows):
             numbers = self._kept(slice(start, min(start + block_rows, chunk.stop)))
-            values = self.X[numbers]
+            values = take_rows(self.X, numbers)
             n = values.shape[0]
             if n:
                 weights = ones[:n] if self.weights is None else self.weights[numbers]

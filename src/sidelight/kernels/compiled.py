@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import njit
-from numba.core import cgutils, types
+from numba.core import types
 from numba.extending import intrinsic
 
 from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
@@ -18,7 +18,7 @@ from sidelight.kernels.links import Links, Neighbours
 
 # contract allows fused multiply-add; reassociation would undo the rounding trick of exp_of_nonpositive.
 FAST = {"contract", "nnan", "nsz"}
-# Sums along a row, on the other hand, are vectorised only if they may be reassociated.
+# Sums along components are vectorised only if they may be reassociated.
 _FAST_SUMS = FAST | {"reassoc"}
 
 # How many rows ahead linked_sweep asks for what it will look up, which is all over the memory.
@@ -63,7 +63,7 @@ def _fetch(typing_context: Any, address: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         number, pointer = ir.IntType(32), ir.IntType(8).as_pointer()
         kind = ir.FunctionType(ir.VoidType(), [pointer, number, number, number])
-        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        function = builder.module.declare_intrinsic("llvm.prefetch", [pointer], kind)
         # To read, to stay in all caches, data.
         builder.call(function, [builder.inttoptr(arguments[0], pointer), number(0), number(3), number(1)])
         return context.get_dummy_value()
@@ -71,7 +71,7 @@ def _fetch(typing_context: Any, address: Any) -> Any:
     return types.void(types.intp), generate
 
 
-@njit(inline="always")
+@njit(fastmath=FAST, error_model="numpy")
 def exp_of_nonpositive(x: float) -> float:
     """Return exp(x) for x <= 0: x = n ln 2 + r, a polynomial in r by Estrin's scheme, then n into the exponent."""
     kept = x > _SMALLEST
@@ -232,30 +232,6 @@ def quadratic_sweep(
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST_SUMS, error_model="numpy")
-def _largest(row: FloatArray) -> float:
-    largest = -np.inf
-    for c in range(len(row)):
-        largest = max(largest, row[c])
-    return largest
-
-
-@njit(cache=True, nogil=True, fastmath=_FAST_SUMS, error_model="numpy")
-def _sum(row: FloatArray) -> float:
-    total = 0.0
-    for c in range(len(row)):
-        total += row[c]
-    return total
-
-
-@njit(cache=True, nogil=True, fastmath=_FAST_SUMS, error_model="numpy")
-def _product(first: FloatArray, second: FloatArray) -> float:
-    total = 0.0
-    for c in range(len(first)):
-        total += first[c] * second[c]
-    return total
-
-
 @njit(inline="always")
 def _fetch_neighbours(row: int, neighbours: Neighbours, posterior: AnyArray) -> None:
     """Ask for the posteriors of the neighbours of a row that will soon be looked up."""
@@ -277,7 +253,7 @@ def _look_up(row: int, neighbours: Neighbours, posterior: AnyArray, out: FloatAr
             out[c] += strength * theirs[c]
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=_FAST_SUMS, error_model="numpy")
 def linked_sweep(
     rows: FloatArray,
     centre: FloatArray,
@@ -322,16 +298,21 @@ def linked_sweep(
                 from_late[c] = 0.0
             _look_up(start + b, late, before, from_late)
             _look_up(start + b, early, after, row)
+            largest = -np.inf
             for c in range(padded):
                 row[c] += from_late[c] + padded_offsets[c]
-            largest = _largest(row)
+                largest = max(largest, row[c])
+            mass = 0.0
             for c in range(padded):
                 row[c] = exp_of_nonpositive(row[c] - largest)
-            mass = _sum(row)
+                mass += row[c]
+            weight, pulled = weights[start + b], 0.0
             for c in range(padded):
-                own[c] = row[c] / mass
-                row[c] *= weights[start + b] / mass
-            total += weights[start + b] * (largest + math.log(mass)) - _product(row, from_late)
+                share = row[c] / mass
+                own[c] = share
+                row[c] = weight * share
+                pulled += share * from_late[c]
+            total += weight * (largest + math.log(mass) - pulled)
         np.dot(features, scores, product)
         sums += product[:, :k]
     return total

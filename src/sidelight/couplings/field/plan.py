@@ -61,8 +61,9 @@ def lay_stages(atoms: Atoms, sample_weight: FloatArray | None) -> Plan:
     sets = independent_sets(atoms.affinity)
     labels = np.where(atoms.labels < 0, atoms.labels.max() + 1, atoms.labels)
     sizes = atoms.sizes
-    # Atoms of one row apart from larger ones: they need no sums.
-    order = np.lexsort((sizes > 1, sets, labels))
+    # Atoms of one row apart from larger ones: they need no sums. And those with as many links one after the other, so
+    # that the processor foresees where a loop over links ends.
+    order = np.lexsort((np.diff(atoms.affinity.indptr), sizes > 1, sets, labels))
     key = np.column_stack([labels, sets, sizes > 1])[order]
     first = np.flatnonzero(np.any(np.diff(key, axis=0, prepend=-2) != 0, axis=1))
 

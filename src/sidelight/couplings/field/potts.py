@@ -10,14 +10,15 @@ import numpy as np
 from sidelight.couplings.choice import softly
 from sidelight.couplings.field.plan import Plan, Stage
 from sidelight.inference.protocols import Evaluator
+from sidelight.inference.rows import take_rows
 from sidelight.inference.threads import share_out
 from sidelight.inference.tied import TiedExpectation, TiedRows, Write
 from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
 from sidelight.kernels.backend import Backend
-from sidelight.kernels.links import Links, posterior_table
+from sidelight.kernels.links import Links, PosteriorTables
 
 # Atoms that one task takes at a time; no matter how many threads there are, so that sums come out the same.
-_PART = 12 * 768
+_PART = 24 * 768
 # From so many linked atoms on, their posterior is remembered in single precision: half as much to fetch from all over
 # the memory, and rounding errors of so many links average out.
 _MANY = 100_000
@@ -32,7 +33,7 @@ class FieldMemory(NamedTuple):
     sums : (labels, components)
         S_c, the responsibilities of all rows of each label.
     posterior : (linked atoms, padded components)
-        From :func:`sidelight.kernels.links.posterior_table`.
+        From :class:`sidelight.kernels.links.PosteriorTables`.
     """
 
     sums: FloatArray
@@ -81,6 +82,10 @@ class PottsField:
     monotone = True
 
     @cached_property
+    def _tables(self) -> PosteriorTables:
+        return PosteriorTables()
+
+    @cached_property
     def rows(self) -> IntArray:
         """Numbers of the rows that something is said about."""
         return np.concatenate([stage.rows for stage in self.plan.stages])
@@ -124,7 +129,7 @@ class PottsField:
     ) -> TiedExpectation:
         k = len(log_weights)
         before = self._blank(k) if memory is None else memory
-        sums, after = before.sums.copy(), posterior_table(self.plan.n_linked, k, before.posterior.dtype.type)
+        sums, after = before.sums.copy(), self._tables.empty(self.plan.n_linked, k, before.posterior.dtype.type)
         workers = [tied.evaluator() for _ in range(tied.n_threads)]
         found: list[Any] = []
         value = 0.0
@@ -148,7 +153,7 @@ class PottsField:
         """Return what there is to remember before the first E-step: nothing pulls anywhere."""
         n = self.plan.n_linked
         kind = np.float32 if n >= _MANY else np.float64
-        posterior = posterior_table(n, k, kind)
+        posterior = self._tables.empty(n, k, kind)
         posterior[:] = 0.0
         return FieldMemory(np.zeros((len(self._counts), k)), posterior)
 
@@ -176,7 +181,7 @@ class PottsField:
         weights = stage.weights[part]
         alone = len(stage.rows) == len(stage.starts)
         if alone and write is None:
-            values = tied.X[stage.rows[part]]
+            values = take_rows(tied.X, stage.rows[part])
             swept = evaluator.sweep_softly(values, offset, None, _NO_CLASSES, weights, links)
             if swept is not None:
                 return _Part(evaluator.statistics(), swept)
@@ -207,17 +212,18 @@ class PottsField:
     ) -> tuple[FloatArray, float]:
         """Return the posterior of atoms of one row each, and their evidence."""
         rows, weights = stage.rows[part], stage.weights[part]
-        shares, total = np.empty(field.shape), 0.0
+        shares, total, ones = np.empty(field.shape), 0.0, np.ones(evaluator.block_rows)
         for start in range(0, len(rows), evaluator.block_rows):
             block = slice(start, start + evaluator.block_rows)
-            evaluator.load(tied.X[rows[block]])
+            evaluator.load(take_rows(tied.X, rows[block]))
             scores = evaluator.log_likelihood()
             scores += field[block].T
             evidence = np.empty(scores.shape[1])
-            self.backend.softmax(scores, offset, weights[block], evidence)
+            self.backend.softmax(scores, offset, ones[: scores.shape[1]], evidence)
             total += float(evidence @ weights[block])
+            shares[block] = scores.T
+            scores *= weights[block]
             evaluator.accumulate(scores)
-            shares[block] = scores.T / weights[block, None]
         return shares, total
 
     def _choose_together(
@@ -230,7 +236,7 @@ class PottsField:
         scores = np.empty((len(rows), len(offset)))
         blocks = [slice(start, start + evaluator.block_rows) for start in range(0, len(rows), evaluator.block_rows)]
         for block in blocks:
-            evaluator.load(tied.X[rows[block]])
+            evaluator.load(take_rows(tied.X, rows[block]))
             scores[block] = (evaluator.log_likelihood().T + offset) * row_weights[block, None]
         starts = stage.starts[part] - first
         shares, value = softly(np.add.reduceat(scores, starts, axis=0) + field)
@@ -238,7 +244,7 @@ class PottsField:
         sizes = np.diff(np.append(starts, len(rows)))
         responsibilities = np.repeat(shares * weights[:, None], sizes, axis=0) * row_weights[:, None]
         for block in blocks:
-            evaluator.load(tied.X[rows[block]])
+            evaluator.load(take_rows(tied.X, rows[block]))
             evaluator.accumulate(np.ascontiguousarray(responsibilities[block].T))
         return shares, float(weights @ value)
 

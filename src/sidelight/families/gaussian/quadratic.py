@@ -71,7 +71,8 @@ def _sweep(
     block_rows: int,
     sums: FloatArray,
 ) -> float:
-    assert backend.quadratic_sweep is not None and backend.linked_sweep is not None
+    assert backend.quadratic_sweep is not None
+    assert backend.linked_sweep is not None
     values = np.require(rows, np.float64, ["C", "W"])
     if links is None:
         return backend.quadratic_sweep(values, centre, coefficients, offsets, codes, classes, weights, block_rows, sums)

@@ -1,0 +1,166 @@
+"""Purity on rows in no link: EquivalenceMixture with its defaults against GM-PR with the settings of Yu et al.
+
+    python benchmarks/link_quality.py --data FOLDER [--draws 20] [--sets thyroid …] [--starts 1 5] [--wrong 0.1]
+                                      [--init k-means++] [--quick]
+
+FOLDER (or the environment variable SIDELIGHT_DATA) holds haberman.csv.gz, thyroid.csv.gz, mnist_test.npz and
+coil20.npz. Links are random pairs with their true relation. "trivial" is one cluster for everything. With --wrong, a
+fraction of the links is stated against the truth, and links with a confidence are compared with certain ones, on the
+draws on which certain ones do not contradict each other.
+"""
+
+import argparse
+import os
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from sklearn.decomposition import PCA
+from threadpoolctl import threadpool_limits
+
+from sidelight import EquivalenceMixture, PairwiseMixture, SideInformation
+from sidelight.couplings.links.conflicts import InfeasibleError
+from sidelight.metrics import purity_score
+from sidelight.side import ContradictionError, Links, draw_links
+
+LINKS = {
+    "haberman": (16, 64, 128, 256),
+    "thyroid": (16, 64, 128, 256),
+    "digits 1 2 3": (16, 64, 128, 256),
+    "digits 4 5 6 7": (16, 64, 128, 256),
+    "coil": (1000,),
+}
+WRONG_LINKS = {
+    "haberman": (64, 128),
+    "thyroid": (64, 128),
+    "digits 1 2 3": (64, 256),
+    "digits 4 5 6 7": (64, 256),
+    "coil": (1000,),
+}
+# Next to no prior, for maximum likelihood where no covariance is singular.
+PAPER = {"prior_rows": 1e-3, "prior_scale": 1.0, "init_params": "k-means++"}
+CONFIDENCE = 0.9
+
+
+class Case(NamedTuple):
+    """A table, its classes, and the components per class that Yu et al. give it."""
+
+    X: np.ndarray
+    y: np.ndarray
+    components_per_class: int
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(np.unique(self.y))
+
+
+def main() -> None:
+    """Compare, and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, default=os.environ.get("SIDELIGHT_DATA"))
+    parser.add_argument("--draws", type=int, default=20)
+    parser.add_argument("--first", type=int, default=0, help="seed of the first draw")
+    parser.add_argument("--sets", nargs="+", choices=LINKS, default=list(LINKS))
+    parser.add_argument("--starts", nargs="+", type=int, default=[1])
+    parser.add_argument("--init", help="init_params of EquivalenceMixture, if not its default")
+    parser.add_argument("--wrong", type=float, default=0.0, help="fraction of links stated against the truth")
+    parser.add_argument("--quick", action="store_true", help="three draws, two numbers of links")
+    asked = parser.parse_args()
+    if asked.data is None:
+        parser.error("say where the data are: --data FOLDER, or SIDELIGHT_DATA")
+    seeds = range(asked.first, asked.first + (3 if asked.quick else asked.draws))
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name in asked.sets:
+            case = load(Path(asked.data), name)
+            for n_links in (WRONG_LINKS if asked.wrong else LINKS)[name][: 2 if asked.quick else None]:
+                if asked.wrong:
+                    print(
+                        f"{name:15} {n_links:5} links  {compare_wrong(case, n_links, seeds, asked.wrong)}", flush=True
+                    )
+                    continue
+                for n_init in asked.starts:
+                    row = compare(case, n_links, seeds, n_init, {"init_params": asked.init} if asked.init else {})
+                    print(f"{name:15} {n_links:5} links {n_init:2} starts  {row}", flush=True)
+
+
+def compare(case: Case, n_links: int, seeds: range, n_init: int, options: dict[str, Any]) -> str:
+    """Return means and standard deviations of both, of GM-PR with one component per class too if the paper has more."""
+    scores: dict[str, list[float]] = {}
+    for seed, side in sides(case, n_links, seeds):
+        rows = ~side.mentioned
+        scores.setdefault("trivial", []).append(purity_score(case.y, np.zeros(len(case.y)), rows=rows))
+        for components in sorted({case.components_per_class, 1}, reverse=True):
+            given = PairwiseMixture(
+                case.n_classes, components_per_class=components, n_init=n_init, random_state=seed, **PAPER
+            )
+            name = "GM-PR" if components == case.components_per_class else "GM-PR, 1 component"
+            scores.setdefault(name, []).append(purity_of(given, case, side, rows))
+        ours = EquivalenceMixture(case.n_classes, n_init=n_init, random_state=seed, **options)
+        scores.setdefault("EquivalenceMixture", []).append(purity_of(ours, case, side, rows))
+    gain = np.mean(scores["EquivalenceMixture"]) - np.mean(scores["GM-PR"])
+    return "  ".join(f"{name} {spread(values)}" for name, values in scores.items()) + f"  gain {gain:+.3f}"
+
+
+def compare_wrong(case: Case, n_links: int, seeds: range, wrong: float) -> str:
+    """Return purities with certain links and with a confidence, and on how many draws either fits."""
+    certain, relaxed, everywhere = [], [], []
+    for seed in seeds:
+        drawn = draw_links(case.y, n_links, wrong=wrong, random_state=seed)
+        side = side_of(case, drawn)
+        rows = ~side.mentioned
+        unsure = EquivalenceMixture(case.n_classes, link_confidence=CONFIDENCE, random_state=seed)
+        everywhere.append(purity_of(unsure, case, side, rows))
+        try:
+            certain.append(purity_of(EquivalenceMixture(case.n_classes, random_state=seed), case, side, rows))
+        except (ContradictionError, InfeasibleError):
+            continue
+        relaxed.append(everywhere[-1])
+    gain = np.mean(relaxed) - np.mean(certain) if certain else np.nan
+    return (
+        f"certain {spread(certain)} on {len(certain)} draws  confidence {CONFIDENCE} {spread(relaxed)} on these, "
+        f"{spread(everywhere)} on all {len(everywhere)}  gain {gain:+.3f}"
+    )
+
+
+def purity_of(model: Any, case: Case, side: SideInformation, rows: np.ndarray) -> float:
+    """Fit, and return the purity on some rows."""
+    return purity_score(case.y, model.fit(case.X, side=side).labels_, rows=rows)
+
+
+def sides(case: Case, n_links: int, seeds: range) -> Iterator[tuple[int, SideInformation]]:
+    """Draw links, for every seed."""
+    for seed in seeds:
+        yield seed, side_of(case, draw_links(case.y, n_links, random_state=seed))
+
+
+def side_of(case: Case, drawn: Links) -> SideInformation:
+    """Return drawn links as side information."""
+    return SideInformation.build(len(case.y), must_link=drawn.must_link, cannot_link=drawn.cannot_link)
+
+
+def spread(values: list[float]) -> str:
+    """Return mean and standard deviation."""
+    return f"{np.mean(values):.3f} ± {np.std(values):.3f}" if values else "none"
+
+
+def load(folder: Path, name: str) -> Case:
+    """Return a data set as Yu et al. use it: two principal components of digits, 15 of COIL-20."""
+    if name == "coil":
+        stored = np.load(folder / "coil20.npz")
+        return Case(PCA(15, random_state=0).fit_transform(stored["X"] / stored["scale"]), stored["y"], 3)
+    if name.startswith("digits"):
+        stored = np.load(folder / "mnist_test.npz")
+        chosen = np.isin(stored["y"], [int(digit) for digit in name.split()[1:]])
+        return Case(PCA(2, random_state=0).fit_transform(stored["X"][chosen] / 255.0), stored["y"][chosen], 1)
+    table = pd.read_csv(folder / f"{name}.csv.gz", dtype={"target": str})
+    y = table["target"].to_numpy()
+    return Case(table.drop(columns="target").to_numpy(float), y == "normal" if name == "thyroid" else y, 1)
+
+
+if __name__ == "__main__":
+    main()

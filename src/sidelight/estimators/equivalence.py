@@ -1,0 +1,281 @@
+"""Gaussian mixtures with equivalence constraints: links as a graph, with everything that follows from them."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sidelight.couplings.independent import Independent
+from sidelight.couplings.links import (
+    HARD,
+    SOFT,
+    LinkedRows,
+    LinkGraphs,
+    Prior,
+    link_graphs,
+    linked_rows,
+    plan,
+)
+from sidelight.couplings.links.conflicts import InfeasibleError
+from sidelight.estimators.base import Fitted
+from sidelight.estimators.checks import check_choice, check_number
+from sidelight.estimators.data import Data
+from sidelight.estimators.layout import Layout
+from sidelight.estimators.link_mixture import LinkMixture
+from sidelight.estimators.link_starts import LINK_STARTS, LinkStart
+from sidelight.estimators.registry import register
+from sidelight.inference.loop import Callback
+from sidelight.inference.mixture import Mixture, MixtureState
+from sidelight.inference.protocols import Family
+from sidelight.inference.rows import Rows
+from sidelight.inference.survey import Survey
+from sidelight.inference.threads import thread_count
+from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray, LabelArray
+from sidelight.kernels.backend import Backend
+from sidelight.side import ContradictionError, SideInformation
+from sidelight.weights import ConditionalWeights, MaximumLikelihoodWeights
+
+_PAIRS = ("random", "conditional")
+# How much higher, in nats, the bound of a fit must be to be taken instead of one that started with all links certain:
+# links say more about which classes are meant than a slightly better fit does.
+_DECISIVE = 10.0
+# Components softly, classes of a whole graph at once.
+_DECIDED = SOFT._replace(classes=HARD.classes)
+
+
+@register
+class EquivalenceMixture(LinkMixture):
+    """Gaussian mixture with links between rows as equivalence constraints (GMM-EC; Shental et al. 2004).
+
+    Rows bound by must-links and blocks form chunklets, which have one class each; cannot-links keep chunklets apart.
+    The posterior is that of the whole graph of links, so that what follows from links counts as much as what is
+    stated. Inference is exact for two classes with certain links, for trees and for loops of moderate size, and belief
+    propagation elsewhere. Links may be less than certain, and labels say which class a row is of.
+
+    Shental et al. maximise the likelihood given the links (``pairs="conditional"``). The default here is the likelihood
+    of rows and links together where the links of random pairs were asked for, which needs no normaliser; also, rows in
+    no link count less, covariances have a prior, and a fit starts from several places, some found with the links.
+
+    Parameters
+    ----------
+    n_classes : int, optional
+        Number of classes. None takes as many as have a label, two where there is no label.
+    components_per_class : int, default 1
+        Gaussians that each class is a mixture of.
+    covariance_type : {"full", "tied", "diag", "spherical"}, default "full"
+        As in scikit-learn.
+    pairs : {"random", "conditional"}, default "random"
+        How links came about. "random": pairs were chosen without looking at their classes and their relation was then
+        told, so that links tell about class sizes too and every row is a draw of a class. "conditional": links are
+        given, as where only must-links were collected; a chunklet is one draw, and draws are repeated until they
+        respect the links.
+    link_confidence : float, optional
+        Probability, above 0.5, that a link stated as certain is right; below 1 links may be broken. Where they do not
+        contradict each other, the model is first fitted as if they were certain and then relaxed, and that is kept
+        unless the usual starts lead to something decidedly better.
+    unlinked_weight : float, default 0.05
+        How much a row counts that nothing is known about, from 0 to 1, where something is known about others. Below 1,
+        links have more say in what the classes are; with 1 the many rows in no link have.
+    prior_rows : float, optional
+        Rows that the prior on covariances is worth; None is the number of features + 10.
+    prior_scale : float, default 0.2
+        Variances of the prior relative to those of the table. Its penalty is part of the objective.
+    init_params : {"links", "chunklets", "ward", "kmeans", "k-means++"}, default "links"
+        Where to start: the best of several short runs from all the others, at chunklets, at Ward's clusters on a graph
+        of neighbours, at k-means, or at k-means++ centres.
+    means_init : (components, d), optional
+        Means to start from instead, class by class, labelled classes first.
+    n_init : int, default 1
+        Number of starts; the fit with the highest bound is kept.
+    max_iter : int, default 200
+    tol : float, default 1e-4
+        Stop when the bound per row changes by less.
+    random_state : int, RandomState or None
+    n_jobs : int, optional
+        Threads; the results do not depend on their number.
+    keep_posterior : bool, optional
+        Whether to keep ``posterior_``; None keeps it up to 64 MB.
+    callbacks : iterable of callable, optional
+        Each is called with a ``Progress(iteration, objective, change)`` after every step.
+    verbose : bool, default False
+        Show a progress bar.
+
+    Attributes
+    ----------
+    labels_ : (n,)
+        Cluster of each row. Linked rows are decided together, by the most probable assignment, so that certain links
+        hold wherever inference is exact.
+    posterior_ : (n, n_clusters_)
+        Probability of each cluster for each row, using the links.
+    n_clusters_, cluster_names_, component_clusters_
+        Number and names of the clusters, and the cluster of each component.
+    weights_, means_, covariances_ : arrays
+        Of the components, ordered by cluster, in scikit-learn's shapes.
+    lower_bound_, lower_bounds_ : float, list of float
+        The objective divided by the weight of the rows: at the end, and before and after every step.
+    n_iter_, converged_ : int, bool
+    exact_ : bool
+        Whether inference on the links is exact, so that every step raises the objective.
+    violations_ : Violations
+        Statements that ``labels_`` break.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidelight import EquivalenceMixture
+    >>> X = np.array([[0.0, 0], [0.2, 1], [4.0, 0], [4.1, 1], [0.1, 0.2], [4.2, 0.9]])
+    >>> by_height = [(0, 2), (2, 4)], [(0, 1), (2, 3)]  # must-links, cannot-links
+    >>> EquivalenceMixture(2, random_state=0).fit(X, must_link=by_height[0], cannot_link=by_height[1]).labels_.tolist()
+    [0, 1, 0, 1, 0, 1]
+    """
+
+    takes: ClassVar[frozenset[str]] = frozenset({"labels", "must_link", "cannot_link", "blocks", "confidence"})
+    starts: ClassVar[Mapping[str, LinkStart]] = LINK_STARTS
+
+    def __init__(
+        self,
+        n_classes: int | None = None,
+        *,
+        components_per_class: int = 1,
+        covariance_type: str = "full",
+        pairs: str = "random",
+        link_confidence: float | None = None,
+        unlinked_weight: float = 0.05,
+        prior_rows: float | None = None,
+        prior_scale: float = 0.2,
+        init_params: str = "links",
+        means_init: Any = None,
+        n_init: int = 1,
+        max_iter: int = 200,
+        tol: float = 1e-4,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        keep_posterior: bool | None = None,
+        callbacks: Iterable[Callback] | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_classes = n_classes
+        self.components_per_class = components_per_class
+        self.covariance_type = covariance_type
+        self.pairs = pairs
+        self.link_confidence = link_confidence
+        self.unlinked_weight = unlinked_weight
+        self.prior_rows = prior_rows
+        self.prior_scale = prior_scale
+        self.init_params = init_params
+        self.means_init = means_init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.keep_posterior = keep_posterior
+        self.callbacks = callbacks
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("pairs", self.pairs, _PAIRS)
+        check_number("unlinked_weight", self.unlinked_weight, least=0, most=1)
+        if self.link_confidence is not None:
+            check_number("link_confidence", self.link_confidence, least=0.5, most=1)
+            if self.link_confidence == 0.5:
+                raise ValueError("link_confidence=0.5 would make links say nothing; it must be above 0.5.")
+
+    def _read_side(
+        self, n: int, y: Any, must_link: Any, cannot_link: Any, side: SideInformation | None, sample_id: Any
+    ) -> SideInformation:
+        if self.link_confidence is None or self.link_confidence == 1:
+            return super()._read_side(n, y, must_link, cannot_link, side, sample_id)
+        # Links that may be wrong may contradict each other, so they are made uncertain before anybody looks.
+        links = SideInformation.build(n, must_link=must_link, cannot_link=cannot_link, sample_id=sample_id)
+        if isinstance(side, SideInformation):
+            side = _with_confidence(side, self.link_confidence)
+        known = super()._read_side(n, y, None, None, side, sample_id)
+        return known.combine(_with_confidence(links, self.link_confidence))
+
+    def _fit(self, X: AnyArray, side: SideInformation, sample_weight: FloatArray | None, survey: Survey) -> Fitted:
+        fitted = super()._fit(X, side, sample_weight, survey)
+        if "confidence" not in side.statements:
+            return fitted
+        try:
+            certain = super()._fit(X, _certain(side), sample_weight, survey)
+        except (ContradictionError, InfeasibleError):
+            return fitted
+        state = certain.trace.state._replace(coupled=None)
+        relaxed = self._climb(fitted.mixture, [lambda: state], fitted.total_weight)
+        better = fitted.trace.objectives[-1] - relaxed.objectives[-1]
+        return fitted if better > _DECISIVE else fitted._replace(trace=relaxed)
+
+    def _assemble(self, data: Data, family: Family, layout: Layout, backend: Backend) -> Mixture:
+        side, classes = data.side, layout.classes
+        linked = _linked(side)
+        weights, left_out, row_weights = data.weights, None, data.weights
+        joint, class_weights = None, MaximumLikelihoodWeights(classes)
+        if linked is not None:
+            left_out = np.zeros(side.n_rows, dtype=bool)
+            left_out[linked.rows] = True
+            heavy = np.ones(len(linked.rows)) if weights is None else weights[linked.rows]
+            draws = np.add.reduceat(heavy, linked.starts) if self.pairs == "random" else np.ones(len(linked.starts))
+            joint = link_graphs(linked, classes, draws=draws, row_weights=heavy)
+            if self.pairs == "conditional":
+                unnamed = plan(linked.problem.without_labels(), layout.n_classes)
+                class_weights = ConditionalWeights(classes, Prior.of(unnamed, draws))
+        if not side.is_empty and self.unlinked_weight != 1:
+            row_weights = np.where(side.mentioned, 1.0, self.unlinked_weight) * (1.0 if weights is None else weights)
+        return Mixture(
+            rows=Rows(data.X, row_weights, side.labels if layout.n_labelled else None, left_out),
+            family=family,
+            weights=class_weights,
+            coupling=Independent(classes, backend),
+            joint=joint,
+            backend=backend,
+            n_threads=thread_count(self.n_jobs),
+        )
+
+    def _store(self, fitted: Fitted, side: SideInformation) -> None:
+        super()._store(fitted, side)
+        joint = fitted.mixture.joint
+        self.exact_ = joint is None or joint.monotone
+
+    def _decide_together(self, mixture: Mixture, state: MixtureState, labels: LabelArray) -> None:
+        if not isinstance(mixture.joint, LinkGraphs):
+            return
+        classes = mixture.weights.classes
+        decided = LinkGraphs(tuple(replace(graph, assignment=_DECIDED) for graph in mixture.joint.graphs))
+        linked_only = replace(mixture.rows, left_out=np.ones(len(labels), dtype=bool))
+
+        def write(rows: IntArray, posterior: FloatArray, log_evidence: FloatArray | None) -> None:
+            labels[rows] = classes[posterior.argmax(axis=1)]
+
+        replace(mixture, joint=decided, rows=linked_only).assignments(state._replace(coupled=None), write)
+
+
+def _linked(side: SideInformation) -> LinkedRows | None:
+    """Return the rows in links and blocks as chunklets; None where there are none.
+
+    Rows of one label stay chunklets of their own: a label is a draw of a class for every row that carries it.
+    """
+    unnamed = replace(side, labels=np.full(side.n_rows, -1), label_names=side.label_names[:0])
+    if unnamed.is_empty:
+        return None
+    linked = linked_rows(unnamed)
+    labels = np.maximum.reduceat(side.labels[linked.rows], linked.starts)
+    return linked._replace(problem=replace(linked.problem, labels=labels))
+
+
+def _with_confidence(side: SideInformation, confidence: float) -> SideInformation:
+    """Return the same statements, with links that were certain of this confidence."""
+    must, cannot = side.must_link_confidence, side.cannot_link_confidence
+    return replace(
+        side,
+        must_link_confidence=np.where(must == 1, confidence, must),
+        cannot_link_confidence=np.where(cannot == 1, confidence, cannot),
+    )
+
+
+def _certain(side: SideInformation) -> SideInformation:
+    """Return the same statements, with all links certain."""
+    must, cannot = side.must_link_confidence, side.cannot_link_confidence
+    return replace(side, must_link_confidence=np.ones_like(must), cannot_link_confidence=np.ones_like(cannot))
