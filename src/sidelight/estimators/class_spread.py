@@ -19,9 +19,7 @@ class ClassSpread(NamedTuple):
     rows: float
 
 
-def expected_spread(
-    rows: FloatArray, labels: IntArray, weights: FloatArray, variances: FloatArray
-) -> ClassSpread:
+def expected_spread(rows: FloatArray, labels: IntArray, weights: FloatArray, variances: FloatArray) -> ClassSpread:
     """Return the pooled covariance within classes, drawn towards its diagonal; without labels that of the table.
 
     It counts for as many rows as it has degrees of freedom, at least one and at most a hundred. With few labelled rows
