@@ -18,7 +18,7 @@ def test_without_links_and_with_all_rows_neighbours_it_is_plain_ward():
 
 
 def test_chunklets_stay_together_and_what_is_apart_stays_apart():
-    X, truth = make_blobs(60, centers=[[0, 0], [3, 0]], random_state=1)
+    X, _ = make_blobs(60, centers=[[0, 0], [3, 0]], random_state=1)
     chunklets = np.arange(60)
     chunklets[[10, 20, 30]] = 5
     chunklets = np.unique(chunklets, return_inverse=True)[1]
