@@ -29,9 +29,9 @@ class PosteriorConstraintMixture(LinkMixture):
 
     Every E-step moves the posteriors q as little as possible, in Kullback-Leibler divergence, until
     E_q[z_a^m + z_b^m] ≤ 1 for every cannot-link (a, b) and class m, and E_q[z_i^m] = E_q[z_j^m] for every must-link.
-    The constraints hold on average: with three classes or more both rows of a cannot-link may lean to one class, as long
-    as their probabilities do not exceed one in sum. The model itself knows nothing of links, so that they count less than
-    in :class:`EquivalenceMixture`. Yu et al. compare with its cannot-links only.
+    The constraints hold on average: with three classes or more both rows of a cannot-link may lean to one class, as
+    long as their probabilities do not exceed one in sum. The model itself knows nothing of links, so that they count
+    less than in :class:`EquivalenceMixture`. Yu et al. compare with its cannot-links only.
 
     A label, and what follows from it for linked rows, rules classes out altogether.
 
