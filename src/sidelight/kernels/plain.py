@@ -69,6 +69,7 @@ def add_neighbours(
     out : (rows, components)
     """
     links = slice(starts[0], starts[-1])
-    shape = (len(out), len(posterior))
-    chosen = csr_array((strengths[links], neighbours[links], starts - starts[0]), shape=shape)
-    out += (chosen @ posterior)[:, : out.shape[1]]
+    # Only what is looked up goes into the product, which would else turn all of a table in single precision to double.
+    theirs = posterior.take(neighbours[links], axis=0)[:, : out.shape[1]]
+    shape = (len(out), len(theirs))
+    out += csr_array((strengths[links], np.arange(len(theirs)), starts - starts[0]), shape=shape) @ theirs
