@@ -12,8 +12,10 @@ def differing_pairs(n_pairs):
 
     def normaliser(log_alpha):
         alpha = np.exp(log_alpha)
-        chance = alpha.sum() ** 2 - alpha @ alpha
-        return n_pairs * np.log(chance), n_pairs * 2 * alpha * (alpha.sum() - alpha) / chance
+        # Summed over the others, never as the total less one's own: nothing is left of that where one class has all.
+        others = alpha @ (1 - np.eye(len(alpha)))
+        chance = alpha @ others
+        return n_pairs * np.log(chance), n_pairs * 2 * alpha * others / chance
 
     return normaliser
 
