@@ -1,0 +1,145 @@
+"""Loading a data set: from a folder, from the cache, from scikit-learn or from OpenML, checked before use."""
+
+import os
+from collections import Counter
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import sklearn.datasets
+
+from sidelight.datasets.catalogue import CATALOGUE, Entry
+from sidelight.kernels.arrays import AnyArray
+
+FOLDER_VARIABLE = "SIDELIGHT_DATA"
+
+
+class DatasetError(ValueError):
+    """A data set that cannot be had, or is not what it should be."""
+
+
+class Dataset(NamedTuple):
+    """A table with its classes.
+
+    Attributes
+    ----------
+    X : (n, d) data frame or array
+        Frames where features have names, arrays of pixels.
+    y : (n,)
+        Names of the classes; numbers where these are digits or numbers of objects.
+    description : str
+    """
+
+    X: Any
+    y: AnyArray
+    description: str
+
+
+def load(name: str) -> Dataset:
+    """Load a data set by name.
+
+    Sets that scikit-learn does not ship are read from the folder that the environment variable SIDELIGHT_DATA names,
+    else from the user's cache, else downloaded from OpenML into the cache. Whatever the source, shape and class counts
+    are compared with what is known of the set.
+
+    Parameters
+    ----------
+    name : str
+        One of ``sidelight.datasets.CATALOGUE``.
+
+    Returns
+    -------
+    Dataset
+
+    Examples
+    --------
+    >>> from sidelight.datasets import load
+    >>> X, y, description = load("iris")
+    >>> X.shape, description
+    ((150, 4), 'Iris flowers.')
+    """
+    try:
+        entry = CATALOGUE[name]
+    except KeyError:
+        raise DatasetError(f"name={name!r} is no data set known here; there are {', '.join(CATALOGUE)}.") from None
+    if entry.bundled is not None:
+        X, y = _from_scikit_learn(entry.bundled)
+        return Dataset(X, checked(entry, X, y, f"scikit-learn's {entry.bundled}"), entry.about)
+    path = _find(name, entry)
+    X, y = _read_arrays(path) if entry.stored == "npz" else _read_table(path)
+    return Dataset(X, checked(entry, X, y, str(path)), entry.about)
+
+
+def checked(entry: Entry, X: Any, y: AnyArray, source: str) -> AnyArray:
+    """Return the classes if table and classes are those of the catalogue; numbers where all names are."""
+    if X.shape != entry.shape:
+        raise DatasetError(f"{source} has the shape {X.shape} and should have {entry.shape}: not the set it claims.")
+    found = Counter(str(name) for name in y)
+    if found != dict(entry.classes):
+        raise DatasetError(
+            f"{source} has the classes {dict(sorted(found.items()))} and should have {dict(entry.classes)}: "
+            f"not the set it claims."
+        )
+    return y.astype(np.int64) if all(name.isdigit() for name in entry.classes) else y
+
+
+def _from_scikit_learn(loader: str) -> tuple[Any, AnyArray]:
+    as_frame = loader != "load_digits"  # pixels are no features with names
+    bunch = getattr(sklearn.datasets, loader)(as_frame=as_frame)
+    return bunch.data, np.asarray(bunch.target_names)[np.asarray(bunch.target)]
+
+
+def _find(name: str, entry: Entry) -> Path:
+    """Return the file of a data set, which is downloaded where there is none."""
+    file = f"{name}.{entry.stored}"
+    given = os.environ.get(FOLDER_VARIABLE)
+    folders = [*([Path(given)] if given else []), cache_folder()]
+    for folder in folders:
+        if (folder / file).is_file():
+            return folder / file
+    tried = " or ".join(str(folder) for folder in folders)
+    if entry.openml is None:
+        raise DatasetError(
+            f"{file} is not in {tried}, and cannot be downloaded: put it in a folder and name that by "
+            f"{FOLDER_VARIABLE} (a table with the class in its last column, target; or arrays X and y)."
+        )
+    from sidelight.datasets.download import download
+
+    try:
+        return download(name, entry, cache_folder() / file)
+    except OSError as error:
+        raise DatasetError(
+            f"{file} is not in {tried}, and OpenML cannot be reached ({error}): connect to the network, or put the "
+            f"file in a folder and name that by {FOLDER_VARIABLE}."
+        ) from error
+
+
+def cache_folder() -> Path:
+    """Return the folder that downloads are kept in."""
+    home = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or Path.home() / ".cache"
+    return Path(home) / "sidelight"
+
+
+def _read_table(path: Path) -> tuple[Any, AnyArray]:
+    try:
+        import pandas as pd
+    except ImportError:
+        raise DatasetError(f"reading {path.name} needs pandas: pip install 'sidelight[table]'") from None
+    try:
+        frame = pd.read_csv(path, dtype={"target": str})
+    except (OSError, EOFError, UnicodeError, ValueError) as error:
+        raise DatasetError(f"{path} cannot be read ({error}); remove it to have it fetched again.") from error
+    if "target" not in frame:
+        raise DatasetError(f"{path} has no column target, which should hold the classes.")
+    return frame.drop(columns="target"), np.asarray(frame["target"], dtype=str)
+
+
+def _read_arrays(path: Path) -> tuple[Any, AnyArray]:
+    import zipfile
+
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            X = stored["X"] / float(stored["scale"]) if "scale" in stored else stored["X"]
+            return X, stored["y"]
+    except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile) as error:
+        raise DatasetError(f"{path} cannot be read ({error}); remove it to have it fetched again.") from error
