@@ -25,7 +25,7 @@ from sidelight.estimators.layout import Layout
 from sidelight.estimators.link_mixture import LinkMixture
 from sidelight.estimators.link_starts import LINK_STARTS, LinkStart
 from sidelight.estimators.registry import register
-from sidelight.inference.loop import Callback
+from sidelight.inference.loop import Callback, Trace
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.protocols import Family
 from sidelight.inference.rows import Rows
@@ -37,8 +37,8 @@ from sidelight.side import ContradictionError, SideInformation
 from sidelight.weights import ConditionalWeights, MaximumLikelihoodWeights
 
 _PAIRS = ("random", "conditional")
-# How much higher, in nats, the bound of a fit must be to be taken instead of one that started with all links certain:
-# links say more about which classes are meant than a slightly better fit does.
+# How much higher, in nats, the bound of a fit must be to be taken instead of one that took all links for certain: links
+# say more about which classes are meant than a slightly better fit does.
 _DECISIVE = 10.0
 # Components softly, classes of a whole graph at once.
 _DECIDED = SOFT._replace(classes=HARD.classes)
@@ -72,8 +72,8 @@ class EquivalenceMixture(LinkMixture):
         respect the links.
     link_confidence : float, optional
         Probability, above 0.5, that a link stated as certain is right; below 1 links may be broken. Where they do not
-        contradict each other, the model is first fitted as if they were certain and then relaxed, and that is kept
-        unless the usual starts lead to something decidedly better.
+        contradict each other, the model is first fitted as if they were certain; relaxing it, or starting elsewhere, is
+        followed where that leads to something decidedly better.
     unlinked_weight : float, default 0.05
         How much a row counts that nothing is known about, from 0 to 1, where something is known about others. Below 1,
         links have more say in what the classes are; with 1 the many rows in no link have.
@@ -205,8 +205,10 @@ class EquivalenceMixture(LinkMixture):
             return fitted
         state = certain.trace.state._replace(coupled=None)
         relaxed = self._climb(fitted.mixture, [lambda: state], fitted.total_weight)
-        better = fitted.trace.objectives[-1] - relaxed.objectives[-1]
-        return fitted if better > _DECISIVE else fitted._replace(trace=relaxed)
+        best = fitted.trace if fitted.trace.objectives[-1] > relaxed.objectives[-1] + _DECISIVE else relaxed
+        if best.objectives[-1] <= relaxed.objectives[0] + _DECISIVE:
+            best = Trace(state, relaxed.objectives[:1], certain.trace.converged)
+        return fitted._replace(trace=best)
 
     def _assemble(self, data: Data, family: Family, layout: Layout, backend: Backend) -> Mixture:
         side, classes = data.side, layout.classes

@@ -1,0 +1,101 @@
+"""The page of results, made from the files of a run and from nothing else."""
+
+from pathlib import Path
+
+from sidelight.reproduce.experiment import Claim, Experiment, Paper, Printed, Summary, Verdict
+from sidelight.reproduce.journal import Journal, trials_path
+from sidelight.reproduce.papers import PAPERS, paper
+from sidelight.reproduce.reports import markdown_table
+from sidelight.reproduce.running import summarise
+
+_HEAD = """# The papers, run again
+
+Made by `sidelight reproduce --page`, from the files beside it; change the experiments, not this page. Every row has the
+paper's number, the same method and protocol here (mean ± standard deviation over draws, and the best of them), the same
+on rows nothing was said about, the score of putting everything in one cluster, and the method of sidelight that does
+best on the rows nothing was said about, chosen by these same draws. "found before" is what an independent
+implementation of the same protocol gave.
+"""
+
+
+def write_page(folder: Path, path: Path) -> list[str]:
+    """Write the page of results; returns the names of the experiments that it shows.
+
+    Parameters
+    ----------
+    folder : Path
+        With one folder of results for each paper.
+    path : Path
+        The page.
+    """
+    parts, shown = [_HEAD], []
+    for name in PAPERS:
+        found = stored_summaries(paper(name), folder / name)
+        if found:
+            shown += [f"{name} {experiment}" for experiment in found]
+            parts.append(_section(paper(name), found, folder / name, path.parent))
+    path.write_text("\n".join(parts), encoding="utf-8")
+    return shown
+
+
+def stored_summaries(which: Paper, folder: Path) -> dict[str, Summary]:
+    """Return summaries of the experiments of which trials are stored."""
+    found = {}
+    for experiment in which.experiments:
+        if trials_path(experiment, folder).exists():
+            results = Journal.of(experiment, folder).results
+            summary = summarise(experiment, results, experiment.trials(quick=False))
+            if summary.cells:
+                found[experiment.name] = summary
+    return found
+
+
+def departures(summary: Summary) -> list[str]:
+    """Return, in words, where a mean is further than two standard errors from what was found before."""
+    experiment = summary.experiment
+    said = []
+    for (setting, method), number in experiment.derived.items():
+        if (setting, method) in summary.cells and not _agrees(summary, (setting, method), number):
+            why = experiment.explained.get((setting, method), "not explained")
+            cell = summary.cells[setting, method]
+            name = experiment.measures[0]
+            reached = cell.best(name) if number.is_best else cell.mean(name)
+            where = ", ".join(str(value) for value in setting)
+            said.append(f"{method} on {where}: {reached:.3f} here, {number.value:g} before: {why}")
+    return said
+
+
+def _agrees(summary: Summary, key: tuple[tuple[str | int | float, ...], str], number: Printed) -> bool:
+    cell, name = summary.cells[key], summary.experiment.measures[0]
+    reached = cell.best(name) if number.is_best else cell.mean(name)
+    # Both are means of as many draws, so both have this error; the best of few draws varies like one of them.
+    error = cell.sd(name) if number.is_best else 2**0.5 * cell.standard_error(name)
+    return abs(reached - number.value) <= 2 * error + 0.0005
+
+
+def _section(which: Paper, found: dict[str, Summary], folder: Path, base: Path) -> str:
+    lines = [f"## {which.reference}\n", which.protocol.strip() + "\n"]
+    verdicts = [_judged(claim, found) for claim in which.claims if set(claim.needs) <= set(found)]
+    if verdicts:
+        lines += ["### Claims\n", "| claim | verdict | because |", "|---|---|---|"]
+        lines += [f"| {text} | {outcome} | {because} |" for text, (outcome, because) in verdicts]
+        lines.append("")
+    for summary in found.values():
+        lines += _experiment(summary.experiment, summary, folder, base)
+    return "\n".join(lines)
+
+
+def _judged(claim: Claim, found: dict[str, Summary]) -> tuple[str, Verdict]:
+    return claim.text, claim.judge(*(found[name] for name in claim.needs))
+
+
+def _experiment(experiment: Experiment, summary: Summary, folder: Path, base: Path) -> list[str]:
+    lines = [f"### {experiment.name.replace('-', ' ').capitalize()}: {experiment.title}\n"]
+    picture = folder / f"{experiment.name}.png"
+    if picture.exists():
+        lines.append(f"![{experiment.title}]({picture.resolve().relative_to(base.resolve()).as_posix()})\n")
+    lines.append(markdown_table(summary))
+    said = departures(summary)
+    if said:
+        lines += ["Further than two standard errors from what was found before:\n", *(f"- {text}" for text in said), ""]
+    return lines
