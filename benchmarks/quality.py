@@ -1,0 +1,329 @@
+"""Every estimator and its peers on one grid: real tables × labels or links × draws, with mean ranks and a picture.
+
+    python benchmarks/quality.py labels            fractions of the rows labelled
+    python benchmarks/quality.py links             random pairs with their true relation
+    python benchmarks/quality.py labels --report   no runs; table and picture from what is stored
+
+Scores are adjusted Rand indices on rows nothing was said about. Tables are standardised, for all methods alike;
+digits are 600 images in 15 principal components. Methods that need a number of clusters are given the true one;
+BayesianMixture and ClassMixture find it. A method that refuses or fails on a draw scores 0 there, and is counted.
+Trials are stored as they finish, in benchmarks/results, and a run that was stopped goes on. The peer is not a
+dependency: ``pip install --no-deps active-semi-supervised-clustering metric-learn`` puts it in place; without it its
+rows are missing.
+"""
+
+import argparse
+import warnings
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+from rich.console import Console
+from rich.progress import track
+from scipy.stats import rankdata
+from sklearn.cluster import KMeans
+from sklearn.decomposition import PCA
+from sklearn.metrics import adjusted_rand_score
+from sklearn.mixture import BayesianGaussianMixture, GaussianMixture
+from sklearn.preprocessing import StandardScaler
+from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
+from sklearn.svm import SVC
+from threadpoolctl import threadpool_limits
+
+import sidelight as sl
+from sidelight.datasets import load
+from sidelight.reproduce.experiment import Experiment, Setting, Summary, Trial
+from sidelight.reproduce.journal import Journal
+from sidelight.reproduce.running import summarise
+from sidelight.side import SideInformation, draw_labels, draw_links
+
+RESULTS = Path(__file__).parent / "results"
+SETS = ("iris", "wine", "glass", "ecoli", "thyroid", "breast_cancer_wisconsin", "digits")
+LABELS = (0.05, 0.1, 0.2)
+LINKS = (0.25, 0.5, 1.0)  # per row
+DRAWS = 5
+PEER = "active-semi-supervised-clustering"
+
+
+class Problem(NamedTuple):
+    """A table, its classes, what is said about it, and a seed."""
+
+    X: np.ndarray
+    y: np.ndarray
+    side: SideInformation
+    seed: int
+
+    @property
+    def n_classes(self) -> int:
+        """The true number of classes."""
+        return int(self.y.max()) + 1
+
+
+Method = Callable[[Problem], np.ndarray]
+
+
+@lru_cache(maxsize=1)
+def table(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return a table, standardised, and its classes as numbers."""
+    X, y, _ = load(name)
+    values, codes = np.asarray(X, dtype=float), np.unique(y, return_inverse=True)[1]
+    if name == "digits":
+        rows = np.random.default_rng(0).permutation(len(codes))[:600]
+        return PCA(15, random_state=0).fit_transform(values[rows]), codes[rows]
+    return StandardScaler().fit_transform(values), codes
+
+
+def labelled(name: str, fraction: float, seed: int) -> Problem:
+    """Draw labels, in proportion to the classes and at least one of each."""
+    X, y = table(name)
+    known = draw_labels(y, fraction=fraction, stratify=True, random_state=seed)
+    for label in np.setdiff1d(y, known):
+        known[np.random.default_rng(seed).choice(np.flatnonzero(y == label))] = label
+    return Problem(X, y, SideInformation.build(len(y), y=known), seed)
+
+
+def linked(name: str, per_row: float, seed: int) -> Problem:
+    """Draw random pairs with their true relation."""
+    X, y = table(name)
+    links = draw_links(y, round(per_row * len(y)), random_state=seed)
+    return Problem(X, y, SideInformation.build(len(y), must_link=links.must_link, cannot_link=links.cannot_link), seed)
+
+
+# --- methods ----------------------------------------------------------------------------------------------------------
+
+
+def ours(make: Callable[..., Any], problem: Problem) -> np.ndarray:
+    """Fit an estimator of sidelight."""
+    return np.asarray(make(problem.n_classes, random_state=problem.seed).fit(problem.X, side=problem.side).labels_)
+
+
+def unsupervised(make: Callable[..., Any], problem: Problem) -> np.ndarray:
+    """Fit a method of scikit-learn that is told nothing but the number of clusters."""
+    return np.asarray(make(problem.n_classes, random_state=problem.seed).fit_predict(problem.X))
+
+
+def classifier(make: Callable[[], Any], problem: Problem) -> np.ndarray:
+    """Fit a semi-supervised classifier of scikit-learn."""
+    return np.asarray(make().fit(problem.X, problem.side.labels).predict(problem.X))
+
+
+def peer(module: str, name: str) -> Any:
+    """Return a class of the peer, which sets NumPy to raise on underflow when it is imported."""
+    with np.errstate():
+        return getattr(import_module(f"active_semi_clustering.semi_supervised.{module}"), name)
+
+
+def peer_with_links(name: str, problem: Problem) -> np.ndarray:
+    """Fit a method of the peer that takes links."""
+    model = peer("pairwise_constraints", name)(n_clusters=problem.n_classes)
+    must, cannot = (
+        [tuple(pair) for pair in pairs.tolist()] for pairs in (problem.side.must_link, problem.side.cannot_link)
+    )
+    np.random.seed(problem.seed)  # noqa: NPY002  (the peer draws from NumPy's global source)
+    with np.errstate(all="ignore"):
+        model.fit(problem.X, ml=must, cl=cannot)
+    return np.asarray(model.labels_)
+
+
+def peer_with_labels(name: str, problem: Problem) -> np.ndarray:
+    """Fit a method of the peer that takes labels."""
+    model = peer("labeled_data", name)(n_clusters=problem.n_classes)
+    np.random.seed(problem.seed)  # noqa: NPY002  (the peer draws from NumPy's global source)
+    with np.errstate(all="ignore"):
+        model.fit(problem.X, y=problem.side.labels)
+    return np.asarray(model.labels_)
+
+
+MIXTURES: dict[str, Method] = {
+    "BayesianMixture": partial(ours, lambda k, random_state: sl.BayesianMixture(random_state=random_state)),
+    "EquivalenceMixture": partial(ours, sl.EquivalenceMixture),
+    "PairwiseMixture": partial(ours, sl.PairwiseMixture),
+    "PosteriorConstraintMixture": partial(ours, sl.PosteriorConstraintMixture),
+    "ClassMixture": partial(ours, lambda k, random_state: sl.ClassMixture(random_state=random_state)),
+}
+BASELINES: dict[str, Method] = {
+    "COPKMeans": partial(ours, sl.COPKMeans),
+    "HMRFKMeans": partial(ours, sl.HMRFKMeans),
+    "ConstrainedKernelKMeans": partial(ours, sl.ConstrainedKernelKMeans),
+    "ConstrainedSpectralClustering": partial(ours, sl.ConstrainedSpectralClustering),
+}
+UNINFORMED: dict[str, Method] = {
+    "k-means, told nothing": partial(unsupervised, lambda k, **o: KMeans(k, n_init=10, **o)),
+    "GaussianMixture, told nothing": partial(unsupervised, GaussianMixture),
+    "BayesianGaussianMixture, told nothing": partial(
+        unsupervised, lambda k, **o: BayesianGaussianMixture(n_components=k, **o)
+    ),
+}
+METHODS: dict[str, dict[str, Method]] = {
+    "labels": {
+        **MIXTURES,
+        "LabelledMixture": partial(ours, sl.LabelledMixture),
+        "LatentProcessDecomposition": partial(ours, sl.LatentProcessDecomposition),
+        **BASELINES,
+        "SeededKMeans": partial(ours, sl.SeededKMeans),
+        "GraphPropagation": partial(ours, lambda k, random_state: sl.GraphPropagation()),
+        "LabelSpreading (scikit-learn)": partial(classifier, lambda: LabelSpreading(kernel="knn", n_neighbors=7)),
+        "SelfTraining, SVC (scikit-learn)": partial(
+            classifier, lambda: SelfTrainingClassifier(SVC(probability=True, random_state=0))
+        ),
+        f"SeededKMeans ({PEER})": partial(peer_with_labels, "SeededKMeans"),
+        f"ConstrainedKMeans ({PEER})": partial(peer_with_labels, "ConstrainedKMeans"),
+        **UNINFORMED,
+    },
+    "links": {
+        **MIXTURES,
+        **BASELINES,
+        f"COPKMeans ({PEER})": partial(peer_with_links, "COPKMeans"),
+        f"PCKMeans ({PEER})": partial(peer_with_links, "PCKMeans"),
+        f"MPCKMeans ({PEER})": partial(peer_with_links, "MPCKMeans"),
+        **UNINFORMED,
+    },
+}
+
+
+# --- the grid ---------------------------------------------------------------------------------------------------------
+
+
+def measure(kind: str, setting: Setting, method: str, seed: int) -> Mapping[str, float]:
+    """Return the adjusted Rand index on rows nothing was said about, on all rows, and whether the method gave up."""
+    problem = (labelled if kind == "labels" else linked)(str(setting[0]), float(setting[1]), seed)
+    free = ~problem.side.mentioned
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            labels = METHODS[kind][method](problem)
+        except Exception as refusal:  # a peer may fail in any way; what counts is that the user has no result
+            if not method.endswith(f"({PEER})") and not isinstance(refusal, ValueError):
+                raise
+            return {"rand, free rows": 0.0, "rand, all rows": 0.0, "gave up": 1.0}
+    return {
+        "rand, free rows": float(adjusted_rand_score(problem.y[free], labels[free])),
+        "rand, all rows": float(adjusted_rand_score(problem.y, labels)),
+        "gave up": 0.0,
+    }
+
+
+def grid(kind: str, methods: tuple[str, ...]) -> Experiment:
+    """Return the grid as an experiment, whose trials can be stored."""
+    levels = LABELS if kind == "labels" else LINKS
+    settings = [(name, level) for name in SETS for level in levels]
+    return Experiment(
+        name=f"quality-{kind}",
+        title=f"adjusted Rand index against {kind}",
+        varied=("set", kind),
+        settings=settings,
+        quick=settings[:1],
+        published=methods,
+        ours=(),
+        measures=("rand, free rows", "rand, all rows", "gave up"),
+        measure=partial(measure, kind),
+        seeds=DRAWS,
+        quick_seeds=1,
+    )
+
+
+def available(kind: str) -> tuple[str, ...]:
+    """Return the methods that can be run here."""
+    try:
+        peer("labeled_data", "SeededKMeans")
+    except ImportError:
+        return tuple(name for name in METHODS[kind] if not name.endswith(f"({PEER})"))
+    return tuple(METHODS[kind])
+
+
+def timed(kind: str, trial: Trial) -> tuple[Trial, Mapping[str, float]]:
+    """Measure a trial in a process of its own."""
+    return trial, measure(kind, *trial)
+
+
+def run(kind: str) -> None:
+    """Run what is not stored yet."""
+    experiment = grid(kind, tuple(METHODS[kind]))
+    journal = Journal.of(experiment, RESULTS)
+    runnable = set(available(kind))
+    missing = [t for t in experiment.trials(quick=False) if t.method in runnable and t not in journal.results]
+    tasks = (delayed(timed)(kind, trial) for trial in missing)
+    found = Parallel(n_jobs=-1, return_as="generator_unordered", batch_size=1)(tasks)
+    for trial, measured in track(found, kind, total=len(missing), console=Console(stderr=True)):
+        journal.add(trial, measured)
+    journal.sort()
+
+
+# --- the report -------------------------------------------------------------------------------------------------------
+
+
+def report(kind: str) -> None:
+    """Print the table of means and mean ranks, store it as Markdown, and draw the picture."""
+    experiment = grid(kind, tuple(METHODS[kind]))
+    stored = Journal.of(experiment, RESULTS).results
+    summary = summarise(experiment, stored, experiment.trials(quick=False))
+    methods = [name for name in METHODS[kind] if all((s, name) in summary.cells for s in summary.settings)]
+    means = np.array([[summary.mean(s, name) for s in summary.settings] for name in methods])
+    ranks = np.array([rankdata(-column) for column in means.T]).T.mean(axis=1)
+    order = np.argsort(ranks)
+    text = markdown(kind, summary, [methods[i] for i in order], ranks[order])
+    (RESULTS / f"quality-{kind}.md").write_text(text, encoding="utf-8")
+    print(text)
+    draw(kind, summary, [methods[i] for i in order], ranks[order])
+
+
+def markdown(kind: str, summary: Summary, methods: list[str], ranks: np.ndarray) -> str:
+    """Return mean ranks over all cells, and for each set the mean over levels, with the sd over draws and levels."""
+    lines = [
+        f"`python benchmarks/quality.py {kind}`: adjusted Rand index on rows nothing was said about, mean over "
+        f"{', '.join(str(level) for level in (LABELS if kind == 'labels' else LINKS))} "
+        f"({'fraction labelled' if kind == 'labels' else 'links per row'}) and {DRAWS} draws; mean rank over all "
+        f"cells; draws on which a method gave up count as 0.\n",
+        "| method | mean rank | " + " | ".join(SETS) + " | gave up |",
+        "|---" * (len(SETS) + 3) + "|",
+    ]
+    for method, rank in zip(methods, ranks, strict=True):
+        cells = []
+        for name in SETS:
+            chosen = [summary.cells[s, method].values["rand, free rows"] for s in summary.settings if s[0] == name]
+            cells.append(f"{np.mean(chosen):.3f} ± {np.std(chosen):.3f}" if chosen else "")
+        gave_up = sum(summary.cells[s, method].values["gave up"].sum() for s in summary.settings)
+        lines.append(f"| {method} | {rank:.1f} | " + " | ".join(cells) + f" | {gave_up:.0f} |")
+    return "\n".join(lines) + "\n"
+
+
+def draw(kind: str, summary: Summary, methods: list[str], ranks: np.ndarray) -> None:
+    """Draw mean ranks, and the score on every set."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(12, 0.32 * len(methods) + 1.6), layout="constrained")
+    FigureCanvasAgg(figure)
+    left, right = figure.subplots(1, 2, sharey=True, width_ratios=(1, 2))
+    places = np.arange(len(methods))
+    colours = ["#9aa0a6" if "(" in name or "told nothing" in name else "#1f6fb2" for name in methods]
+    left.barh(places, ranks, color=colours)
+    left.set_yticks(places, methods, fontsize=8)
+    left.invert_yaxis()
+    left.set_xlabel("mean rank (lower is better)")
+    scores = np.array(
+        [[np.mean([summary.mean(s, m) for s in summary.settings if s[0] == name]) for name in SETS] for m in methods]
+    )
+    right.imshow(scores, aspect="auto", cmap="YlGnBu", vmin=0, vmax=1)
+    for row, column in np.ndindex(scores.shape):
+        value = scores[row, column]
+        right.text(column, row, f"{value:.2f}", ha="center", va="center", fontsize=7, color="w" if value > 0.6 else "k")
+    right.set_xticks(range(len(SETS)), [name.split("_")[0] for name in SETS], fontsize=8)
+    right.set_title(f"adjusted Rand index on rows nothing was said about, {kind}", fontsize=9)
+    for axes in (left, right):
+        axes.spines[:].set_visible(False)
+    figure.savefig(RESULTS / f"quality-{kind}.png", dpi=110, metadata={"Software": None})
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("kind", choices=("labels", "links"))
+    parser.add_argument("--report", action="store_true", help="run nothing")
+    asked = parser.parse_args()
+    if not asked.report:
+        run(asked.kind)
+    report(asked.kind)
