@@ -3,23 +3,40 @@
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from sidelight.kernels.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from sidelight.metrics import violations
+from sidelight.plots.assignment import clusters_of, has_probabilities, names_of, posterior_of
+from sidelight.plots.canvas import BROKEN, INK, QUIET, legend_beside, new_axes, tidy_axes, written
+from sidelight.plots.components import ellipse, gaussians_of
+from sidelight.plots.features import picture_features
+from sidelight.plots.palette import cluster_colours
 from sidelight.plots.projection import Plane, plane_of
+from sidelight.plots.rows import LinkLines, choose_links, choose_rows
+from sidelight.plots.table import Table, table_of
+from sidelight.side import SideInformation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MOST_POINTS = 5000
-_MOST_CLUSTERS_NAMED = 12
+# More points than this are stored as an image in files that otherwise hold lines.
+_MOST_SHAPES = 500
+# More names than this are written at their clusters; a legend would be a puzzle.
+_MOST_CLUSTERS_LISTED = 16
+_LINE_STYLES = {"must-link": "solid", "cannot-link": "dashed", "block": "dotted"}
+# What the names of clusters begin with that nobody named; there is no need to write it twenty times.
+_NUMBERED = "cluster "
+# Of a single feature, clusters stand above each other, and rows are strewn about by this much.
+_STREWN = 0.13
 
 
 class ClustersDisplay:
     """Rows of a table coloured by cluster; the paler, the less certain.
 
-    Make one with :meth:`from_estimator`. Rows with a label carry a ring, components of Gaussian mixtures are drawn as
-    ellipses of two standard deviations.
+    Make one with :meth:`from_estimator`. Rows with a label carry a ring, links are lines (must-links solid,
+    cannot-links dashed, rows of a block joined by dots), and what the clusters break of all this is red. Components of
+    Gaussian mixtures are drawn as ellipses of two standard deviations.
 
     Parameters
     ----------
@@ -40,6 +57,12 @@ class ClustersDisplay:
         The cluster of each component.
     colour_order : (n_clusters,), optional
         Which colour each cluster takes, to make two pictures agree.
+    broken : (m,), optional
+        Which labelled rows are outside the cluster of their label.
+    links : list of LinkLines, optional
+        With the places of their ends among the points.
+    n_rows : int, optional
+        Rows of the whole table, where not all are drawn.
     """
 
     def __init__(
@@ -55,6 +78,9 @@ class ClustersDisplay:
         covariances: FloatArray,
         component_clusters: IntArray,
         colour_order: IntArray | None = None,
+        broken: BoolArray | None = None,
+        links: list[LinkLines] | None = None,
+        n_rows: int | None = None,
     ) -> None:
         self.points = points
         self.labels = labels
@@ -66,6 +92,10 @@ class ClustersDisplay:
         self.covariances = covariances
         self.component_clusters = component_clusters
         self.colour_order = np.arange(len(names)) if colour_order is None else colour_order
+        self.broken = np.zeros(len(points), dtype=bool) if broken is None else broken
+        self.links = [] if links is None else links
+        self.n_rows = len(points) if n_rows is None else n_rows
+        self._standing = False
 
     @classmethod
     def from_estimator(
@@ -73,6 +103,7 @@ class ClustersDisplay:
         estimator: Any,
         X: Any,
         *,
+        side: SideInformation | None = None,
         known: AnyArray | None = None,
         plane: Plane | None = None,
         colour_order: IntArray | None = None,
@@ -84,10 +115,14 @@ class ClustersDisplay:
         Parameters
         ----------
         estimator : fitted estimator
-        X : (n, d) array or data frame
-            The table it was fitted to; of more than 5000 rows, so many are drawn at random.
+        X : (n, d) array, sparse array or data frame
+            The table it was fitted to; of more than 5000 rows, so many are drawn: those that links and labels speak of,
+            and others at random. For the picture only, missing cells stand at the mean of their column, categories
+            count as columns of ones and zeros, and sparse counts are condensed to their leading directions.
+        side : SideInformation, optional
+            What was known about the rows. Of more than 60 links of a kind so many are drawn, broken ones first.
         known : (n,) bool, optional
-            Rows to mark as labelled.
+            Further rows to mark as labelled.
         plane : Plane, optional
             Where to look from; by default the plane that shows these clusters best.
         colour_order : (n_clusters,), optional
@@ -96,102 +131,180 @@ class ClustersDisplay:
             Chooses the rows of a large table.
         ax : matplotlib axes, optional
         """
-        check_is_fitted(estimator)
-        table = np.asarray(X, dtype=float)
-        n, d = table.shape
-        rows = np.arange(n)
-        if n > _MOST_POINTS:
-            rows = np.sort(np.random.RandomState(random_state).choice(n, _MOST_POINTS, replace=False))
-        labels = np.asarray(estimator.labels_)[rows]
+        table = table_of(estimator, X)
+        everyone = clusters_of(estimator, table)
+        ringed = _ringed(table.n_rows, side, known)
+        random = np.random.RandomState(random_state)
+        links = [] if side is None else choose_links(side, everyone, random)
+        broken = np.zeros(table.n_rows, dtype=bool)
+        if side is not None:
+            broken[violations(side, everyone).labels] = True
+        ends = [line.pairs.ravel() for line in links]
+        spoken_of = [np.flatnonzero(broken), *ends, np.flatnonzero(ringed)]
+        rows = choose_rows(table.n_rows, spoken_of, _MOST_POINTS, random)
+        labels = everyone[rows]
+        features = picture_features(table, rows)
         if plane is None:
-            feature_names = getattr(estimator, "feature_names_in_", [f"feature {i}" for i in range(d)])
-            plane = plane_of(table[rows], labels, [str(name) for name in feature_names])
-        means, covariances = _components(estimator, d)
+            plane = plane_of(features.values, labels, features.names)
+        means, covariances = gaussians_of(estimator, features.values.shape[1] if features.are_columns else 0)
         display = cls(
-            points=plane.points(table[rows]),
+            points=plane.points(features.values),
             labels=labels,
-            certainty=_certainty(estimator, table, rows),
-            known=np.zeros(len(rows), dtype=bool) if known is None else np.asarray(known)[rows],
-            names=[str(name) for name in estimator.cluster_names_],
+            certainty=_certainty(estimator, table, rows, labels),
+            known=ringed[rows],
+            names=names_of(estimator, everyone),
             plane=plane,
-            means=plane.points(means),
-            covariances=plane.covariances(covariances),
+            means=plane.points(means) if len(means) else np.empty((0, 2)),
+            covariances=plane.covariances(covariances) if len(means) else np.empty((0, 2, 2)),
             component_clusters=np.asarray(getattr(estimator, "component_clusters_", np.arange(len(means)))),
             colour_order=colour_order,
+            broken=broken[rows],
+            links=[line._replace(pairs=np.searchsorted(rows, line.pairs)) for line in links],
+            n_rows=table.n_rows,
         )
+        if features.values.shape[1] == 1:
+            display._stand_above_each_other(random)
         return display.plot(ax=ax)
 
     def plot(self, *, ax: "Axes | None" = None) -> Self:
         """Draw on axes, on new ones by default; they are kept as ``ax_`` and ``figure_``."""
-        from matplotlib import pyplot as plt
-        from matplotlib.patches import Ellipse
-
-        if ax is None:
-            _, ax = plt.subplots(figsize=(7, 5.5), layout="constrained")
-        colours = _colours(len(self.names))[self.colour_order]
-        for component, cluster in enumerate(self.component_clusters[: len(self.means)]):
-            width, height, angle = _ellipse(self.covariances[component])
-            style = {"facecolor": (*colours[cluster], 0.08), "edgecolor": (*colours[cluster], 0.7)}
-            ax.add_patch(Ellipse(tuple(self.means[component]), width, height, angle=angle, **style))
-        strength = np.clip(self.certainty, 0.15, 1.0)
-        shades = np.column_stack([colours[self.labels], 0.75 * strength])
-        across, up = self.points.T
-        ax.scatter(across, up, s=12, c=shades, linewidths=0)
-        if self.known.any():
-            ax.scatter(
-                across[self.known],
-                up[self.known],
-                s=42,
-                facecolors="none",
-                edgecolors="black",
-                linewidths=0.9,
-                label="label given",
-            )
-        for cluster, name in enumerate(self.names[:_MOST_CLUSTERS_NAMED]):
-            ax.scatter([], [], s=24, color=colours[cluster], label=name)
-        ax.legend(loc="best", fontsize="small", frameon=False, ncols=1 + (len(self.names) > 6))
-        ax.set(xlabel=self.plane.names[0], ylabel=self.plane.names[1])
-        ax.spines[["top", "right"]].set_visible(False)
+        ax = new_axes(8, 5.2) if ax is None else ax
+        colours = cluster_colours(max(len(self.names), int(self.colour_order.max(initial=-1)) + 1))[self.colour_order]
+        self._draw_components(ax, colours)
+        points = self._draw_rows(ax, colours)
+        marks = [*self._draw_rings(ax), *self._draw_links(ax)]
+        if len(self.names) > _MOST_CLUSTERS_LISTED or self._standing:
+            points = []
+        if len(self.names) > _MOST_CLUSTERS_LISTED and not self._standing:
+            self._write_names(ax, colours)
+        if len(self.points) < self.n_rows:
+            marks.append((_nothing(), f"{len(self.points)} of {self.n_rows} rows drawn"))
+        legend_beside(ax, points + marks)
+        if self._standing:
+            ax.set_yticks(range(len(self.names)), [written(name) for name in self.names])
+        ax.set_xlabel(written(self.plane.names[0], 60), color=INK)
+        ax.set_ylabel(written(self.plane.names[1], 60), color=INK)
+        tidy_axes(ax)
         self.ax_ = ax
         self.figure_ = ax.figure
         return self
 
+    def _stand_above_each_other(self, random: np.random.RandomState) -> None:
+        """Use the second direction, which a single feature leaves free, to tell clusters and rows apart."""
+        self.points[:, 1] = self.labels + random.uniform(-_STREWN, _STREWN, len(self.points))
+        self.means[:, 1] = self.component_clusters[: len(self.means)]
+        self.covariances[:, 1, 1] = (2 * _STREWN) ** 2 / 4
+        self._standing = True
 
-def _certainty(estimator: Any, table: FloatArray, rows: IntArray) -> FloatArray:
+    def _draw_components(self, ax: "Axes", colours: FloatArray) -> None:
+        from matplotlib.patches import Ellipse
+
+        for component, cluster in enumerate(self.component_clusters[: len(self.means)]):
+            width, height, angle = ellipse(self.covariances[component])
+            style = {"facecolor": (*colours[cluster], 0.07), "edgecolor": (*colours[cluster], 0.65)}
+            ax.add_patch(Ellipse(tuple(self.means[component]), width, height, angle=angle, **style))
+
+    def _draw_rows(self, ax: "Axes", colours: FloatArray) -> list[tuple[Any, str]]:
+        strength = np.clip(self.certainty, 0.15, 1.0)
+        shades = np.column_stack([colours[self.labels], 0.8 * strength])
+        across, up = self.points.T
+        size = float(np.clip(4500 / np.sqrt(len(self.points) + 1) / 20, 5, 18))
+        ax.scatter(across, up, s=size, c=shades, linewidths=0, rasterized=len(self.points) > _MOST_SHAPES, zorder=2)
+        return [
+            (ax.scatter([], [], s=28, color=colour), written(name))
+            for name, colour in zip(self.names, colours, strict=True)
+        ]
+
+    def _draw_rings(self, ax: "Axes") -> list[tuple[Any, str]]:
+        entries = []
+        for rows, colour, words in (
+            (self.known & ~self.broken, INK, "label given"),
+            (self.broken, BROKEN, "broken label"),
+        ):
+            if rows.any():
+                across, up = self.points[rows].T
+                ring = ax.scatter(across, up, s=42, facecolors="none", edgecolors=colour, linewidths=1.0, zorder=4)
+                entries.append((ring, f"{words} ({np.count_nonzero(rows)})"))
+        return entries
+
+    def _draw_links(self, ax: "Axes") -> list[tuple[Any, str]]:
+        from matplotlib.collections import LineCollection
+
+        entries = []
+        for links in self.links:
+            style = _LINE_STYLES[links.kind]
+            for drawn, total, colour, width, words in (
+                (~links.broken, links.n_kept, (*_rgb(QUIET), 0.75), 0.8, links.kind),
+                (links.broken, links.n_broken, BROKEN, 1.4, f"broken {links.kind}"),
+            ):
+                if not total:
+                    continue
+                lines = LineCollection(
+                    list(self.points[links.pairs[drawn]]),
+                    colors=[colour],
+                    linewidths=width,
+                    linestyles=style,
+                    zorder=3 if colour == BROKEN else 1.5,
+                )
+                ax.add_collection(lines)
+                n_drawn = np.count_nonzero(drawn)
+                entries.append((lines, f"{words} ({total})" if n_drawn == total else f"{words} ({n_drawn} of {total})"))
+        return entries
+
+    def _write_names(self, ax: "Axes", colours: FloatArray) -> None:
+        from matplotlib.patheffects import withStroke
+
+        numbered = all(name.startswith(_NUMBERED) for name in self.names)
+        for cluster, name in enumerate(self.names):
+            rows = self.labels == cluster
+            if rows.any():
+                across, up = np.median(self.points[rows], axis=0)
+                ax.text(
+                    across,
+                    up,
+                    written(name.removeprefix(_NUMBERED) if numbered else name, 16),
+                    color=0.6 * colours[cluster],
+                    fontsize="small",
+                    fontweight="bold",
+                    ha="center",
+                    va="center",
+                    zorder=5,
+                    path_effects=[withStroke(linewidth=2.5, foreground="white")],
+                )
+
+
+def _ringed(n: int, side: SideInformation | None, known: AnyArray | None) -> BoolArray:
+    """Return which rows carry a label."""
+    ringed = np.zeros(n, dtype=bool)
+    if known is not None:
+        given = np.asarray(known)
+        if given.shape != (n,):
+            raise ValueError(f"known has shape {given.shape}, but X has {n} rows; give one True or False per row.")
+        ringed |= given.astype(bool)
+    if side is not None:
+        if side.n_rows != n:
+            raise ValueError(
+                f"side speaks of {side.n_rows} rows, but X has {n}; pass side.align(ids) with the ids of X's rows."
+            )
+        ringed |= side.labels >= 0
+    return ringed
+
+
+def _certainty(estimator: Any, table: Table, rows: IntArray, labels: IntArray) -> FloatArray:
     """Return how probable the cluster of each row is; one where the model does not say."""
-    try:
-        posterior = estimator.posterior_[rows]
-    except AttributeError:  # not kept, or the model has none
-        if not hasattr(estimator, "predict_proba"):
-            return np.ones(len(rows))
-        posterior = estimator.predict_proba(table[rows])
-    return np.asarray(posterior.max(axis=1))
+    if not has_probabilities(estimator):
+        return np.ones(len(rows))
+    posterior = posterior_of(estimator, table, rows)
+    return np.take_along_axis(posterior, labels[:, None].astype(np.int64), axis=1)[:, 0]
 
 
-def _components(estimator: Any, d: int) -> tuple[FloatArray, FloatArray]:
-    """Return means (k, d) and covariances (k, d, d) of a Gaussian mixture; none of another model."""
-    means, covariances = getattr(estimator, "means_", None), getattr(estimator, "covariances_", None)
-    if means is None or covariances is None:
-        return np.empty((0, d)), np.empty((0, d, d))
-    if covariances.ndim == 3:
-        return means, covariances
-    if covariances.ndim == 1:
-        return means, covariances[:, None, None] * np.eye(d)
-    if estimator.covariance_type == "tied":
-        return means, np.broadcast_to(covariances, (len(means), d, d))
-    return means, covariances[:, :, None] * np.eye(d)
+def _nothing() -> Any:
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], linestyle="none")
 
 
-def _ellipse(covariance: FloatArray) -> tuple[float, float, float]:
-    """Return width, height and angle of the ellipse of two standard deviations."""
-    values, vectors = np.linalg.eigh(covariance)
-    height, width = 4 * np.sqrt(np.maximum(values, 0.0))
-    return float(width), float(height), float(np.degrees(np.arctan2(vectors[1, 1], vectors[0, 1])))
+def _rgb(colour: str) -> tuple[float, float, float]:
+    from matplotlib.colors import to_rgb
 
-
-def _colours(n: int) -> FloatArray:
-    from matplotlib import colormaps
-
-    if n <= 10:
-        return np.asarray(colormaps["tab10"].colors)[:n]  # type: ignore[attr-defined]
-    return np.asarray(colormaps["gist_rainbow"](np.linspace(0, 1, n)))[:, :3]
+    return to_rgb(colour)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from sidelight.kernels.arrays import AnyArray, FloatArray
+from sidelight.plots.canvas import INK, LINE, new_axes, tidy_axes
 from sidelight.selection import Selection
 
 if TYPE_CHECKING:
@@ -68,19 +69,18 @@ class SelectionDisplay:
 
     def plot(self, *, ax: "Axes | None" = None) -> Self:
         """Draw on axes, on new ones by default; they are kept as ``ax_`` and ``figure_``."""
-        from matplotlib import pyplot as plt
-
-        if ax is None:
-            _, ax = plt.subplots(figsize=(6, 4), layout="constrained")
-        ax.errorbar(self.candidates, self.values, yerr=self.deviations, marker="o", markersize=4, capsize=3)
+        ax = new_axes(6, 4) if ax is None else ax
+        style = {"color": LINE, "marker": "o", "markersize": 4, "capsize": 3}
+        ax.errorbar(self.candidates, self.values, yerr=self.deviations, **style)  # type: ignore[arg-type]
         chosen = self.candidates[self.best_index], self.values[self.best_index]
-        ax.plot(*chosen, "o", markersize=12, markerfacecolor="none", markeredgecolor="black", label=f"{chosen[0]:g}")
+        ax.plot(*chosen, "o", markersize=12, markerfacecolor="none", markeredgecolor=INK, label=f"{chosen[0]:g}")
         # Numbers are counted; strengths go by factors.
         if np.issubdtype(self.candidates.dtype, np.floating) and self.candidates.min() > 0:
             ax.set_xscale("log")
         ax.legend(title="chosen", frameon=False)
-        ax.set(xlabel=self.parameter, ylabel=self.criterion.replace("_", " "))
-        ax.spines[["top", "right"]].set_visible(False)
+        ax.set_xlabel(self.parameter, color=INK)
+        ax.set_ylabel(self.criterion.replace("_", " "), color=INK)
+        tidy_axes(ax)
         self.ax_ = ax
         self.figure_ = ax.figure
         return self

@@ -1,0 +1,62 @@
+"""Components of Gaussian mixtures as ellipses."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sidelight.kernels.arrays import FloatArray, IntArray
+
+
+class Gaussians(NamedTuple):
+    """Means (k, d) and covariances (k, d, d)."""
+
+    means: FloatArray
+    covariances: FloatArray
+
+
+def gaussians_of(estimator: Any, d: int) -> Gaussians:
+    """Return the components of a Gaussian mixture on d columns; none of another model."""
+    means, covariances = getattr(estimator, "means_", None), getattr(estimator, "covariances_", None)
+    if means is None or covariances is None or np.shape(means)[1] != d:
+        return Gaussians(np.empty((0, d)), np.empty((0, d, d)))
+    return Gaussians(means, full_covariances(covariances, len(means), d, getattr(estimator, "covariance_type", "full")))
+
+
+def full_covariances(covariances: FloatArray, k: int, d: int, covariance_type: str) -> FloatArray:
+    """Return covariances as matrices (k, d, d), from any of scikit-learn's layouts."""
+    if covariance_type == "tied":
+        return np.broadcast_to(covariances, (k, d, d))
+    if covariances.ndim == 3:
+        return covariances
+    if covariances.ndim == 1:
+        return covariances[:, None, None] * np.eye(d)
+    return covariances[:, :, None] * np.eye(d)
+
+
+class EllipseShape(NamedTuple):
+    """Width, height, and angle in degrees."""
+
+    width: float
+    height: float
+    angle: float
+
+
+def ellipse(covariance: FloatArray) -> EllipseShape:
+    """Return the ellipse of two standard deviations of a covariance (2, 2)."""
+    values, vectors = np.linalg.eigh(covariance)
+    height, width = 4 * np.sqrt(np.maximum(values, 0.0))
+    return EllipseShape(float(width), float(height), float(np.degrees(np.arctan2(vectors[1, 1], vectors[0, 1]))))
+
+
+def components_in_use(estimator: Any) -> IntArray | None:
+    """Return how many components held at least one row before each step of a fit, and at its end.
+
+    None where the steps were not kept.
+    """
+    try:
+        history = estimator.history_
+    except AttributeError:
+        return None
+    n = len(estimator.labels_)
+    weights = [*(snapshot.weights for snapshot in history), estimator.weights_]
+    return np.array([np.count_nonzero(n * np.asarray(shares) >= 1) for shares in weights])

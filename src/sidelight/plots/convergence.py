@@ -1,0 +1,122 @@
+"""How a fit went, step by step."""
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from sidelight.kernels.arrays import FloatArray, IntArray
+from sidelight.plots.canvas import INK, LINE, QUIET, new_axes, tidy_axes
+from sidelight.plots.components import components_in_use
+from sidelight.plots.numbers import with_minus
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_COUNT = "#e69f00"
+
+
+class ConvergenceDisplay:
+    """What a fit raises or lowers, against its iterations.
+
+    Make one with :meth:`from_estimator`. Where the model was kept step by step, the number of components that hold rows
+    is drawn too.
+
+    Parameters
+    ----------
+    objectives : (m,)
+        Along the way, from the start.
+    rises : bool
+        Whether higher is better.
+    converged : bool
+    n_iter : int
+    components : (h,), optional
+        Components that hold rows before each of the first h steps; the last entry is for the end of the fit.
+    """
+
+    def __init__(
+        self,
+        *,
+        objectives: FloatArray,
+        rises: bool,
+        converged: bool,
+        n_iter: int,
+        components: IntArray | None = None,
+    ) -> None:
+        self.objectives = objectives
+        self.rises = rises
+        self.converged = converged
+        self.n_iter = n_iter
+        self.components = components
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: "Axes | None" = None) -> Self:
+        """Draw the course of a fit.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            With ``lower_bounds_``, as mixtures have, or ``objectives_``, as methods that lower a cost have.
+        ax : matplotlib axes, optional
+        """
+        check_is_fitted(estimator)
+        rises = hasattr(estimator, "lower_bounds_")
+        objectives = getattr(estimator, "lower_bounds_", getattr(estimator, "objectives_", None))
+        if objectives is None:
+            raise ValueError(
+                f"{type(estimator).__name__} keeps neither lower_bounds_ nor objectives_, so there is no course to "
+                "draw; every estimator of sidelight keeps one of them."
+            )
+        display = cls(
+            objectives=np.asarray(objectives, dtype=float),
+            rises=rises,
+            converged=bool(estimator.converged_),
+            n_iter=int(estimator.n_iter_),
+            components=components_in_use(estimator),
+        )
+        return display.plot(ax=ax)
+
+    def plot(self, *, ax: "Axes | None" = None) -> Self:
+        """Draw on axes, on new ones by default; they are kept as ``ax_`` and ``figure_``."""
+        from matplotlib.ticker import MaxNLocator
+
+        ax = new_axes(6.5, 4) if ax is None else ax
+        steps = np.arange(len(self.objectives))
+        ax.plot(steps, self.objectives, color=LINE, marker="o" if len(steps) <= 40 else None, markersize=3.5)
+        ax.plot(steps[-1], self.objectives[-1], "o", markersize=8, color=LINE)
+        state = "converged" if self.converged else "not converged: raise max_iter"
+        reached = with_minus(f"{self.objectives[-1]:.5g}")
+        ax.set_title(
+            f"reached {reached} after {self.n_iter} iteration{'s'[: self.n_iter != 1]}, {state}",
+            fontsize="medium",
+            loc="left",
+            color=INK,
+        )
+        ax.set_xlabel("iteration", color=INK)
+        ax.set_ylabel("lower bound per row" if self.rises else "objective (lower is better)", color=LINE)
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        ax.margins(y=0.08)
+        tidy_axes(ax)
+        if self.components is not None and len(self.components) > 1:
+            self._draw_components(ax)
+        self.ax_ = ax
+        self.figure_ = ax.figure
+        return self
+
+    def _draw_components(self, ax: "Axes") -> None:
+        from matplotlib.ticker import MaxNLocator
+
+        assert self.components is not None
+        during, end = self.components[:-1], self.components[-1]
+        last = len(self.objectives) - 1
+        beside = ax.twinx()
+        beside.step(np.arange(len(during)), during, where="mid", color=_COUNT, linewidth=1.5)
+        # Between the last step that was kept and the end, components are dropped and merged.
+        beside.plot([len(during) - 1, last], [during[-1], end], linestyle=":", color=_COUNT, linewidth=1.2)
+        beside.plot(last, end, "s", color=_COUNT, markersize=5)
+        beside.set_ylabel("components that hold rows", color="#9c6b00")
+        beside.yaxis.set_major_locator(MaxNLocator(integer=True))
+        beside.set_ylim(0, 1.1 * float(self.components.max()) + 0.5)
+        beside.spines[["top", "left"]].set_visible(False)
+        beside.spines[["right", "bottom"]].set_color("#9aa3ad")
+        beside.tick_params(colors=QUIET, labelsize="small")

@@ -1,0 +1,233 @@
+"""The clustering across the iterations of a fit, picture by picture."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from sidelight.kernels.arrays import FloatArray, IntArray
+from sidelight.plots.canvas import INK, new_figure, tidy_axes, written
+from sidelight.plots.components import Gaussians, ellipse, full_covariances
+from sidelight.plots.features import picture_features
+from sidelight.plots.palette import cluster_colours
+from sidelight.plots.projection import Plane, plane_of
+from sidelight.plots.rows import choose_rows
+from sidelight.plots.table import table_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_MOST_POINTS = 1500
+_MOST_SHAPES = 500
+_KEPT_PANELS = 5
+# Width by height, of a new figure and of each picture in it.
+_PROPORTION = 1.7
+_PANEL_PROPORTION = 1.2
+
+
+class Panel(NamedTuple):
+    """The model before one step.
+
+    Parameters
+    ----------
+    iteration : int
+    labels : (m,)
+        The component of each row.
+    components : (k,)
+        Numbers of the components that hold rows.
+    means, covariances : (k, 2), (k, 2, 2)
+        Of these components, as seen in the plane.
+    """
+
+    iteration: int
+    labels: IntArray
+    components: IntArray
+    means: FloatArray
+    covariances: FloatArray
+
+
+class HistoryDisplay:
+    """The components of a mixture at several iterations of its fit, after figures 3 to 5 of Echraibi et al. (2019).
+
+    Make one with :meth:`from_estimator`. A component keeps its colour from picture to picture; those that hold the most
+    rows at the end have the first colours. Rows are placed by the Gaussians as they were, without what is known.
+
+    Parameters
+    ----------
+    points : (m, 2)
+        Where the rows are seen.
+    panels : list of Panel
+    colour_order : (components,)
+        Which colour each component takes.
+    plane : Plane
+    """
+
+    def __init__(self, *, points: FloatArray, panels: list[Panel], colour_order: IntArray, plane: Plane) -> None:
+        self.points = points
+        self.panels = panels
+        self.colour_order = colour_order
+        self.plane = plane
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        iterations: Any = None,
+        *,
+        plane: Plane | None = None,
+        random_state: int = 0,
+        figure: "Figure | None" = None,
+    ) -> Self:
+        """Draw the course of a fit on the table it was fitted to.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            With ``history_`` of Gaussian components: a BayesianMixture.
+        X : (n, d) array or data frame
+            The table it was fitted to; of more than 1500 rows, so many are drawn at random.
+        iterations : sequence of int, optional
+            Which iterations to show, from 0 up; ``n_iter_`` is the end of the fit. By default up to five, closer
+            together at the start, where more happens, and the end. Steps in which components are dropped or merged are
+            not kept.
+        plane : Plane, optional
+            Where to look from; by default the plane that shows the final clusters best.
+        random_state : int
+            Chooses the rows of a large table.
+        figure : matplotlib figure, optional
+        """
+        table = table_of(estimator, X)
+        history = _history_of(estimator)
+        end = max(int(estimator.n_iter_), len(history))
+        chosen = [*_spread(len(history)), end] if iterations is None else _checked(iterations, len(history), end)
+        rows = choose_rows(table.n_rows, [], _MOST_POINTS, np.random.RandomState(random_state))
+        features = picture_features(table, rows)
+        if plane is None:
+            plane = plane_of(features.values, np.asarray(estimator.labels_)[rows], features.names)
+        panels = [
+            _end_panel(estimator, history[-1], end, features.values, plane)
+            if iteration == end
+            else _panel(history[iteration], iteration, features.values, plane)
+            for iteration in chosen
+        ]
+        colour_order = np.argsort(np.argsort(-np.asarray(history[-1].weights), kind="stable"))
+        display = cls(points=plane.points(features.values), panels=panels, colour_order=colour_order, plane=plane)
+        return display.plot(figure=figure)
+
+    def plot(self, *, figure: "Figure | None" = None) -> Self:
+        """Draw on a figure, on a new one by default; it is kept as ``figure_``, its axes as ``axes_``."""
+        n = len(self.panels)
+        proportion = _PROPORTION if figure is None else figure.bbox.width / figure.bbox.height
+        n_rows = int(np.clip(round(np.sqrt(n * _PANEL_PROPORTION / proportion)), 1, n))
+        n_columns = -(-n // n_rows)
+        figure = new_figure(3.4 * n_columns, 0.3 + 2.8 * n_rows) if figure is None else figure
+        grid = figure.subplots(n_rows, n_columns, sharex=True, sharey=True, squeeze=False)
+        colours = cluster_colours(len(self.colour_order))[self.colour_order]
+        for ax, panel in zip(grid.flat, self.panels, strict=False):
+            self._draw(ax, panel, colours)
+        for ax in grid.flat[n:]:
+            ax.set_visible(False)
+        for ax in grid.flat[max(n - n_columns, 0) : n]:
+            ax.tick_params(labelbottom=True)  # these have nothing below them
+        figure.supxlabel(written(self.plane.names[0], 60), fontsize="medium", color=INK)
+        figure.supylabel(written(self.plane.names[1], 60), fontsize="medium", color=INK)
+        self.axes_ = grid
+        self.figure_ = figure
+        return self
+
+    def _draw(self, ax: "Axes", panel: Panel, colours: FloatArray) -> None:
+        from matplotlib.patches import Ellipse
+
+        for component, mean, covariance in zip(panel.components, panel.means, panel.covariances, strict=True):
+            width, height, angle = ellipse(covariance)
+            style = {"facecolor": (*colours[component], 0.08), "edgecolor": (*colours[component], 0.8)}
+            ax.add_patch(Ellipse(tuple(mean), width, height, angle=angle, **style))
+        many = len(self.points) > _MOST_SHAPES
+        across, up = self.points.T
+        ax.scatter(across, up, s=5, c=colours[panel.labels], alpha=0.6, linewidths=0, rasterized=many)
+        n = len(panel.components)
+        ax.set_title(
+            f"iteration {panel.iteration} · {n} component{'s'[: n != 1]}", fontsize="small", loc="left", color=INK
+        )
+        tidy_axes(ax)
+
+
+def _history_of(estimator: Any) -> list[Any]:
+    """Return the steps that were kept; refuse where there are none, or none of Gaussians."""
+    name = type(estimator).__name__
+    if not hasattr(type(estimator), "history_"):
+        raise ValueError(f"{name} keeps no history_ of its fit; BayesianMixture does.")
+    try:
+        history: list[Any] = estimator.history_
+    except AttributeError as error:
+        raise ValueError(f"{name}: {error}") from error
+    if "means_" not in history[0].parameters or "covariances_" not in history[0].parameters:
+        raise ValueError(
+            f"{name} has components that are no plain Gaussians, which this picture cannot show; its course is drawn "
+            "by ConvergenceDisplay."
+        )
+    return history
+
+
+def _spread(n: int) -> list[int]:
+    """Return iterations from the first to the last of n, closer together at the start."""
+    places = np.geomspace(1, n, min(_KEPT_PANELS, n)).round().astype(int)
+    # Where rounding makes two equal, the later ones move up.
+    for place in range(1, len(places)):
+        places[place] = max(places[place], places[place - 1] + 1)
+    return [int(place) - 1 for place in places]
+
+
+def _checked(iterations: Any, n_kept: int, end: int) -> list[int]:
+    chosen = [int(iteration) for iteration in iterations]
+    if not chosen:
+        raise ValueError("iterations is empty; name at least one, or leave it out.")
+    for iteration in chosen:
+        if not (0 <= iteration < n_kept or iteration == end):
+            raise ValueError(
+                f"iterations names {iteration}, but the history has iterations 0 to {n_kept - 1}, and {end} is the end "
+                "of the fit; choose among these."
+            )
+    return chosen
+
+
+def _panel(snapshot: Any, iteration: int, values: FloatArray, plane: Plane) -> Panel:
+    """Return what the model of a step makes of the rows."""
+    means, covariances = _gaussians(snapshot.parameters)
+    labels = _most_probable(values, np.asarray(snapshot.weights), means, covariances)
+    components = np.unique(labels)
+    return Panel(
+        iteration, labels, components, plane.points(means[components]), plane.covariances(covariances[components])
+    )
+
+
+def _end_panel(estimator: Any, last: Any, iteration: int, values: FloatArray, plane: Plane) -> Panel:
+    """Return what the fitted model makes of the rows, its components numbered as those of the last step kept."""
+    means, covariances = _gaussians({"means_": estimator.means_, "covariances_": estimator.covariances_})
+    labels = _most_probable(values, np.asarray(estimator.weights_), means, covariances)
+    before = _most_probable(values, np.asarray(last.weights), *_gaussians(last.parameters))
+    shared = np.zeros((len(means), len(last.weights)))
+    np.add.at(shared, (labels, before), 1)
+    numbers = linear_sum_assignment(shared, maximize=True)[1]
+    components = np.unique(labels)
+    seen = plane.points(means[components]), plane.covariances(covariances[components])
+    return Panel(iteration, numbers[labels], numbers[components], *seen)
+
+
+def _gaussians(parameters: Mapping[str, Any]) -> Gaussians:
+    means = np.asarray(parameters["means_"])
+    k, d = means.shape
+    return Gaussians(means, full_covariances(np.asarray(parameters["covariances_"]), k, d, "full"))
+
+
+def _most_probable(values: FloatArray, weights: FloatArray, means: FloatArray, covariances: FloatArray) -> IntArray:
+    """Return the Gaussian that each row most probably comes from."""
+    factors = np.linalg.cholesky(covariances)
+    whitened = np.linalg.solve(factors[:, None], (values - means[:, None])[..., None])[..., 0]
+    log_roots = np.log(np.diagonal(factors, axis1=1, axis2=2)).sum(axis=1)
+    log_weights = np.log(np.maximum(weights, np.finfo(float).tiny))
+    scores = (log_weights - log_roots)[:, None] - 0.5 * np.square(whitened).sum(axis=2)
+    return np.asarray(scores.argmax(axis=0), dtype=np.int64)

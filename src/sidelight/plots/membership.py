@@ -1,0 +1,126 @@
+"""How rows belong to clusters, as a heat map."""
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from sidelight.kernels.arrays import FloatArray, IntArray
+from sidelight.plots.assignment import certainty_of, clusters_of, names_of, posterior_of
+from sidelight.plots.canvas import INK, QUIET, new_axes, written
+from sidelight.plots.palette import cluster_colours
+from sidelight.plots.table import table_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_MOST_ROWS = 600
+# Of the height of the picture, what a cluster must have for its name to be written beside it.
+_LEAST_HEIGHT = 0.035
+
+
+class MembershipDisplay:
+    """Rows by clusters, the deeper the colour, the more probable the cluster.
+
+    Make one with :meth:`from_estimator`. Rows stand cluster by cluster, the surest at the top of each; where a cluster
+    fades at its lower end, other columns show where its rows might belong.
+
+    Parameters
+    ----------
+    posterior : (m, n_clusters)
+        Probabilities of the rows that are drawn.
+    labels : (m,)
+        Their clusters.
+    names : list of str
+        Names of the clusters.
+    sizes : (n_clusters,)
+        Rows of each cluster, drawn or not.
+    """
+
+    def __init__(self, *, posterior: FloatArray, labels: IntArray, names: list[str], sizes: IntArray) -> None:
+        self.posterior = posterior
+        self.labels = labels
+        self.names = names
+        self.sizes = sizes
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, *, ax: "Axes | None" = None) -> Self:
+        """Draw the posterior of the rows that an estimator was fitted to.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            With ``posterior_`` or ``predict_proba``.
+        X : (n, d) array, sparse array or data frame
+            The table it was fitted to; of more than 600 rows every n-th in the order of the picture, so that clusters
+            and doubtful rows keep their share of it.
+        ax : matplotlib axes, optional
+        """
+        table = table_of(estimator, X)
+        labels = clusters_of(estimator, table)
+        names = names_of(estimator, labels)
+        order = np.lexsort((-certainty_of(estimator, table, labels).values, labels))
+        rows = order[_evenly(len(order), _MOST_ROWS)]
+        display = cls(
+            posterior=posterior_of(estimator, table, rows),
+            labels=labels[rows],
+            names=names,
+            sizes=np.bincount(labels, minlength=len(names)),
+        )
+        return display.plot(ax=ax)
+
+    def plot(self, *, ax: "Axes | None" = None) -> Self:
+        """Draw on axes, on new ones by default; they are kept as ``ax_`` and ``figure_``."""
+        m, k = self.posterior.shape
+        ax = new_axes(*self.size) if ax is None else ax
+        colours = cluster_colours(k)
+        # White where a cluster is out of the question, the cluster's colour where it is certain.
+        image = 1 - self.posterior[:, :, None] * (1 - colours)
+        ax.imshow(np.clip(image, 0, 1), aspect="auto", interpolation="nearest")
+        ends = np.flatnonzero(np.diff(self.labels)) + 0.5
+        ax.hlines(ends, -0.5, k - 0.5, color=QUIET, linewidth=0.6)
+        ax.vlines(np.arange(k - 1) + 0.5, -0.5, m - 0.5, color="#dfe3e8", linewidth=0.6)
+        self._name_rows(ax)
+        ax.set_xticks(range(k), [written(name, 18) for name in self.names])
+        if k > 6 or max(len(name) for name in self.names) > 12:
+            for text in ax.get_xticklabels():
+                text.set(rotation=45, ha="right", rotation_mode="anchor")
+        ax.tick_params(length=0, labelcolor=INK)
+        ax.spines[:].set_color("#9aa3ad")
+        n_rows = int(self.sizes.sum())
+        ax.set_ylabel("rows" if m == n_rows else f"{m} of {n_rows} rows", color=INK)
+        _draw_scale(ax)
+        self.ax_ = ax
+        self.figure_ = ax.figure
+        return self
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height, in inches, at which everything can be read."""
+        return float(np.clip(3.4 + 0.5 * len(self.names), 5, 14)), 5.2
+
+    def _name_rows(self, ax: "Axes") -> None:
+        """Write beside each cluster what it is called and how many rows it has."""
+        m = len(self.labels)
+        places, words = [], []
+        for cluster, name in enumerate(self.names):
+            first, last = np.searchsorted(self.labels, [cluster, cluster + 1])
+            if last - first >= _LEAST_HEIGHT * m:
+                places.append((first + last - 1) / 2)
+                words.append(f"{written(name, 18)} ({self.sizes[cluster]})")
+        ax.set_yticks(places, words)
+
+
+def _draw_scale(ax: "Axes") -> None:
+    """Draw what depth of colour stands for which probability."""
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import LinearSegmentedColormap, Normalize
+
+    shades = LinearSegmentedColormap.from_list("probability", ["white", "#30363d"])
+    bar = ax.figure.colorbar(ScalarMappable(Normalize(0, 1), shades), ax=ax, shrink=0.5, pad=0.02)
+    bar.set_label("probability (in the cluster's colour)", fontsize="small", color=INK)
+    bar.ax.tick_params(labelsize="small", length=0)
+
+
+def _evenly(n: int, most: int) -> IntArray:
+    """Return at most so many of n places, evenly spread."""
+    return np.arange(n) if n <= most else np.linspace(0, n - 1, most).round().astype(np.int64)

@@ -1,0 +1,72 @@
+"""Which rows and links of a large table are drawn."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sidelight.kernels.arrays import IntArray
+from sidelight.side import SideInformation
+
+# Drawn of each kind; more lines than this hide what they join.
+MOST_LINKS = 60
+
+
+class LinkLines(NamedTuple):
+    """The statements of one kind that are drawn as lines.
+
+    Parameters
+    ----------
+    kind : {"must-link", "cannot-link", "block"}
+    pairs : (m, 2)
+        Rows at the ends of the lines that are drawn.
+    broken : (m,)
+        Which of them the clusters break.
+    n_kept, n_broken : int
+        How many there are, drawn or not.
+    """
+
+    kind: str
+    pairs: IntArray
+    broken: "np.ndarray[tuple[int], np.dtype[np.bool_]]"
+    n_kept: int
+    n_broken: int
+
+
+def choose_links(side: SideInformation, labels: IntArray, random: np.random.RandomState) -> list[LinkLines]:
+    """Return what to draw of each kind of link there is: broken ones first, others at random."""
+    kinds = {
+        "must-link": (side.must_link, False),
+        "cannot-link": (side.cannot_link, True),
+        "block": (_chains(side.blocks), False),
+    }
+    lines = []
+    for kind, (pairs, apart) in kinds.items():
+        if not len(pairs):
+            continue
+        broken = (labels[pairs[:, 0]] == labels[pairs[:, 1]]) == apart
+        order = random.permutation(len(pairs))
+        drawn = np.sort(order[np.argsort(~broken[order], kind="stable")][:MOST_LINKS])
+        lines.append(LinkLines(kind, pairs[drawn], broken[drawn], int((~broken).sum()), int(broken.sum())))
+    return lines
+
+
+def _chains(blocks: IntArray) -> IntArray:
+    """Return pairs of rows that follow each other in a block, (m, 2)."""
+    rows = np.flatnonzero(blocks >= 0)
+    rows = rows[np.argsort(blocks[rows], kind="stable")]
+    follows = blocks[rows[1:]] == blocks[rows[:-1]]
+    return np.column_stack([rows[:-1][follows], rows[1:][follows]])
+
+
+def choose_rows(n: int, first: list[IntArray], most: int, random: np.random.RandomState) -> IntArray:
+    """Return at most ``most`` of n rows, in order: those of ``first``, list by list, then others at random."""
+    if n <= most:
+        return np.arange(n)
+    chosen = np.empty(0, dtype=np.int64)
+    for wanted in (*first, np.arange(n)):
+        new = np.setdiff1d(wanted, chosen)
+        room = most - len(chosen)
+        if len(new) > room:
+            new = random.choice(new, room, replace=False)
+        chosen = np.union1d(chosen, new)
+    return chosen

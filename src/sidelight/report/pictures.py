@@ -1,0 +1,97 @@
+"""The report's pictures, each as text that a page can hold."""
+
+import base64
+import io
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sidelight.plots import ClustersDisplay, ConvergenceDisplay, MembershipDisplay, Profiles, ProfilesDisplay
+from sidelight.plots.assignment import has_probabilities
+from sidelight.plots.canvas import bare_figure
+from sidelight.side import SideInformation
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_MOST_FEATURES = 15
+_DOTS_PER_INCH = 144
+
+
+class Pictures(NamedTuple):
+    """Addresses of pictures that hold the pictures themselves; None where there is nothing to draw."""
+
+    clusters: str
+    profiles: str | None
+    membership: str | None
+    convergence: str | None
+
+
+def draw_pictures(model: Any, X: Any, side: SideInformation | None, profiles: Profiles | None) -> Pictures:
+    """Draw everything that the report shows.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    X : table it was fitted to
+    side : SideInformation, optional
+    profiles : Profiles, optional
+        None where there is one cluster only.
+    """
+    with _plain_style():
+        return Pictures(
+            clusters=_clusters(model, X, side),
+            profiles=None if profiles is None else _profiles(profiles),
+            membership=_membership(model, X) if has_probabilities(model) and model.n_clusters_ > 1 else None,
+            convergence=_convergence(model),
+        )
+
+
+def _clusters(model: Any, X: Any, side: SideInformation | None) -> str:
+    figure = bare_figure(9, 5.6)
+    ClustersDisplay.from_estimator(model, X, side=side, ax=figure.subplots())
+    return _address(figure)
+
+
+def _profiles(profiles: Profiles) -> str:
+    display = ProfilesDisplay(profiles.most_telling(_MOST_FEATURES))
+    figure = bare_figure(*display.size)
+    display.plot(ax=figure.subplots())
+    return _address(figure)
+
+
+def _membership(model: Any, X: Any) -> str:
+    figure = bare_figure(min(4 + 0.45 * model.n_clusters_, 12), 4.6)
+    MembershipDisplay.from_estimator(model, X, ax=figure.subplots())
+    return _address(figure)
+
+
+def _convergence(model: Any) -> str | None:
+    if len(getattr(model, "lower_bounds_", getattr(model, "objectives_", ()))) < 2:
+        return None
+    figure = bare_figure(7, 3.4)
+    ConvergenceDisplay.from_estimator(model, ax=figure.subplots())
+    return _address(figure)
+
+
+@contextmanager
+def _plain_style() -> Iterator[None]:
+    """Draw the same whatever the user's settings are, and the same bytes every time; leave names to the reader's fonts.
+
+    A letter that matplotlib's own font lacks is there in the reader's, so its warning is none of ours.
+    """
+    import matplotlib as mpl
+    from matplotlib import style
+
+    with style.context("default"), warnings.catch_warnings():
+        mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "sidelight"})
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        yield
+
+
+def _address(figure: "Figure") -> str:
+    """Return a figure as the address of a picture that needs no file."""
+    file = io.BytesIO()
+    figure.savefig(file, format="svg", dpi=_DOTS_PER_INCH, metadata={"Date": None, "Creator": None})
+    return f"data:image/svg+xml;base64,{base64.b64encode(file.getvalue()).decode('ascii')}"

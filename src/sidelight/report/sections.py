@@ -1,0 +1,189 @@
+"""The sections of the page."""
+
+from sidelight.kernels.arrays import FloatArray
+from sidelight.plots.numbers import measured
+from sidelight.report.content import Content
+from sidelight.report.markup import bar, bullets, folded, paragraph, picture, swatch, table, text
+from sidelight.report.pictures import Pictures
+from sidelight.report.statements import MOST_BROKEN, StatementKind
+from sidelight.report.wording import count, grouped, listed, percent
+
+_FEATURES_IN_TABLE = 15
+# More columns than this are listed only when asked for.
+_COLUMNS_SHOWN = 12
+
+
+def given_section(content: Content) -> str:
+    """Return what there was to start from."""
+    kinds: dict[str, int] = {}
+    for column in content.columns:
+        kinds[column.kind] = kinds.get(column.kind, 0) + 1
+    parts = [paragraph(f"A table of {count(content.n_rows, 'row')} and {count(content.n_columns, 'column')}.")]
+    rows = [
+        (
+            text(column.name),
+            text(column.kind),
+            text(column.holds),
+            percent(column.missing) if column.missing else "none",
+        )
+        for column in content.columns
+    ]
+    columns = table(("column", "kind", "holds", "missing"), rows, numbers=(3,))
+    left = content.n_columns - len(content.columns)
+    if left:
+        columns += f'<p class="quiet">{text(count(left, "further column"))} not listed.</p>'
+    summary = f"The columns ({listed([f'{number} × {kind}' for kind, number in kinds.items()])})"
+    parts.append(columns if len(rows) <= _COLUMNS_SHOWN else folded(summary, columns))
+    parts.append("<h3>Said about the rows</h3>")
+    said = content.statements.said
+    parts.append(bullets(said) if said else paragraph("Nothing: the clusters come from the table alone."))
+    if content.notes:
+        parts.append(f"<h3>Notes</h3>{bullets(content.notes)}")
+    return "".join(parts)
+
+
+def found_section(content: Content, pictures: Pictures, colours: FloatArray) -> str:
+    """Return the clusters, their sizes and their picture."""
+    largest = max(cluster.size for cluster in content.clusters)
+    sure = content.sureness is not None
+    rows = []
+    for cluster, colour in zip(content.clusters, colours, strict=True):
+        cells = [
+            swatch(colour) + text(cluster.name),
+            grouped(cluster.size),
+            percent(cluster.size / content.n_rows),
+            bar(cluster.size / largest, colour),
+        ]
+        if sure:
+            cells.append("–" if cluster.certainty is None else f"{cluster.certainty:.3f}")
+        rows.append(cells)
+    headings = ["cluster", "rows", "share", "", *(["mean certainty"] if sure else [])]
+    sizes = table(headings, rows, numbers=(1, 2, 4) if sure else (1, 2))
+    described = (
+        "Rows coloured by cluster; the paler, the less certain. Rings mark labels, lines join linked rows, red marks "
+        "what the result breaks."
+    )
+    course = (
+        ""
+        if pictures.convergence is None
+        else folded(
+            "The course of the fit", picture(pictures.convergence, "What the fit reached, iteration by iteration.")
+        )
+    )
+    return paragraph(_course(content)) + sizes + picture(pictures.clusters, described) + course
+
+
+def _course(content: Content) -> str:
+    """Return how the model came about."""
+    words = f"Fitted by {content.model}"
+    if content.converged is None or content.n_iter is None:
+        return f"{words}."
+    if content.converged:
+        return f"{words}, which converged after {count(content.n_iter, 'iteration')}."
+    return (
+        f"{words}, which was still changing after {count(content.n_iter, 'iteration')}: raise max_iter and fit again."
+    )
+
+
+def profiles_section(content: Content, pictures: Pictures) -> str:
+    """Return what makes each cluster, in words, as a picture and as numbers."""
+    if content.profiles is None or pictures.profiles is None:
+        return paragraph("There is one cluster only, so there is nothing to tell it from.")
+    items = "".join(
+        f"<dt>{text(cluster.name)}</dt><dd>"
+        + (text("; ".join(cluster.words)) if cluster.words else "nothing sets its rows apart from the rest")
+        + ".</dd>"
+        for cluster in content.clusters
+        if cluster.size
+    )
+    shown = content.profiles.most_telling(_FEATURES_IN_TABLE)
+    rows = []
+    for place, feature in enumerate(shown.features):
+        values = shown.inside[:, place]
+        scale = float(abs(values).max())
+        cells = [percent(value) if feature.kind == "share" else measured(value, scale) for value in values.tolist()]
+        rows.append([text(feature.name), *cells])
+    columns = range(1, len(shown.names) + 1)
+    weighed = (
+        "Each row counts for a cluster by its probability."
+        if shown.weighted_by != "clusters"
+        else "Each row counts for its own cluster."
+    )
+    described = (
+        "How far the rows of a cluster are from all others: red where they have more, blue where they have less. "
+        "Written are standard deviations (sd) of numbers, percentage points (pp) of shares, and ratios of counts."
+    )
+    values_table = table(["mean or share", *shown.names], rows, numbers=list(columns))
+    return (
+        f"<dl>{items}</dl>"
+        + picture(pictures.profiles, f"{described} {weighed}")
+        + folded("The values behind the picture", values_table)
+    )
+
+
+def certainty_section(content: Content, pictures: Pictures) -> str:
+    """Return how sure the model is, and of which rows the least."""
+    sureness = content.sureness
+    if sureness is None:
+        return paragraph(f"{content.model} puts every row in one cluster and does not say how sure it is.")
+    words = (
+        f"The cluster of a row has a probability of {sureness.mean:.3f} on average; for {percent(sureness.sure)} of "
+        "the rows it is .9 or more."
+    )
+    if not sureness.uses_statements:
+        words += " These are probabilities by the model alone, without what was said about the rows."
+    parts = [paragraph(words)]
+    if pictures.membership is not None:
+        described = (
+            "Rows, cluster by cluster, the surest at the top of each, against clusters: the deeper the colour, the "
+            "more probable. Where a cluster fades, other columns show where its rows might belong."
+        )
+        parts.append(picture(pictures.membership, described))
+    if sureness.doubtful:
+        rows = [
+            (
+                text(row.row),
+                text(row.cluster),
+                f"{row.probability:.3f}",
+                text(row.next_best),
+                f"{row.next_probability:.3f}",
+            )
+            for row in sureness.doubtful
+        ]
+        parts.append("<h3>The least certain rows</h3>")
+        parts.append(table(("row", "cluster", "probability", "next best", "probability"), rows, numbers=(2, 4)))
+    else:
+        parts.append(paragraph("No row is in doubt."))
+    return "".join(parts)
+
+
+def broken_section(content: Content) -> str:
+    """Return the statements that the result breaks, or that there are none."""
+    statements = content.statements
+    if not statements.n_stated:
+        return paragraph("None: nothing was said about the rows.")
+    if not statements.n_broken:
+        return paragraph(f"None: the result respects {_all_of(statements.n_stated)}.")
+    return paragraph(
+        f"{grouped(statements.n_broken)} of {count(statements.n_stated, 'statement')}. What follows may be wrong in "
+        "what was said, or in the clusters: these rows are worth a look."
+    ) + "".join(_broken_kind(kind) for kind in statements.kinds if kind.n_broken)
+
+
+def _all_of(number: int) -> str:
+    return "the one statement" if number == 1 else f"all {grouped(number)} statements"
+
+
+def _broken_kind(kind: StatementKind) -> str:
+    rows = [(text(statement.rows), text(statement.said), text(statement.found)) for statement in kind.broken]
+    heading = f"<h3>{grouped(kind.n_broken)} of {text(count(kind.n_stated, kind.kind))}</h3>"
+    left = kind.n_broken - len(rows)
+    more = f'<p class="quiet">{grouped(left)} more not listed; the first {MOST_BROKEN} are.</p>' if left else ""
+    return heading + table(("rows" if kind.kind.endswith("link") else "row", "was said", "came out"), rows) + more
+
+
+def usage_section(content: Content) -> str:
+    """Return how to go on."""
+    return f"<pre>{text(chr(10).join(content.usage))}</pre>" + folded(
+        "How the model was set up", f"<pre>{text(content.parameters)}</pre>"
+    )
