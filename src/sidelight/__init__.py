@@ -21,6 +21,7 @@ from sidelight.estimators.latent_process import LatentProcessDecomposition
 from sidelight.estimators.pairwise import PairwiseMixture
 from sidelight.estimators.posterior_constraint import PosteriorConstraintMixture
 from sidelight.estimators.registry import all_estimators
+from sidelight.persistence import load, save
 from sidelight.side import SideInformation
 
 __all__ = [
@@ -40,4 +41,6 @@ __all__ = [
     "SideInformation",
     "__version__",
     "all_estimators",
+    "load",
+    "save",
 ]

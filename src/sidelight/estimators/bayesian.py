@@ -300,9 +300,9 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         with one_blas_thread():
             survey = self._survey(Rows(table, data.weights))
             reached = self._reach(data, survey) if first else None
-            self._followed = follow_batch(self._followed if reached is None else reached, data, self._assemble)
-            mixture, state = self._followed.mixture, self._followed.stream.state
-            seen = self._followed.data.side
+            step = follow_batch(self._followed if reached is None else reached, data, self._assemble)
+            self._followed = step.followed
+            mixture, seen, state = step.mixture, step.data.side, step.followed.stream.state
             trace = Trace(state, (), converged=False) if reached is None else reached.trace._replace(state=state)
             classes = self._classes(Reached(mixture, trace), seen)
             self._store(Fitted(mixture, trace, survey.total, classes), seen)
@@ -435,7 +435,8 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
 
     def _pruned(self, reached: Reached, total: float) -> Reached:
         family: Any = reached.mixture.family
-        return prune(reached, shrunk, family.divergence, max_iter=self.max_iter, tol=self.tol * total)
+        tol, callbacks = self.tol * total, self.callbacks or ()
+        return prune(reached, shrunk, family.divergence, max_iter=self.max_iter, tol=tol, callbacks=callbacks)
 
     def _classes(self, reached: Reached, side: SideInformation) -> IntArray:
         """Return the class of each component."""

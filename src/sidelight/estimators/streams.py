@@ -7,40 +7,64 @@ import numpy as np
 from scipy.sparse import issparse, vstack
 
 from sidelight.estimators.data import Data
-from sidelight.inference.mixture import Mixture
+from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.moves import Reached
 from sidelight.inference.stochastic import Stream, follow
-from sidelight.kernels.backend import Backend
+from sidelight.kernels.backend import Backend, backend_for
 from sidelight.side.appending import append
+
+# Compiled loops are loaded once for the whole stream: they pay as soon as they would in a fit of this many passes.
+_BATCHES_EXPECTED = 30
 
 
 class Followed(NamedTuple):
-    """A stream and the mixture on its last batch, with all rows before it that something was said about.
+    """What a stream keeps from batch to batch.
+
+    Parameters
+    ----------
+    family : Family
+    stream : Stream
+    kept : Data
+        All rows so far that something was said about.
+    """
+
+    family: Any
+    stream: Stream
+    kept: Data
+
+
+class Step(NamedTuple):
+    """A step on a batch.
 
     Parameters
     ----------
     mixture : Mixture
-    stream : Stream
+        On the rows kept before and the batch.
     data : Data
-        The rows of the mixture: those kept, then the batch.
+        These rows.
+    followed : Followed
     """
 
     mixture: Mixture
-    stream: Stream
     data: Data
+    followed: Followed
 
 
 Assemble = Callable[[Data, Any, int, Backend], Mixture]
 
 
-def follow_batch(before: Followed | Reached, batch: Data, assemble: Assemble) -> Followed:
+def follow_batch(before: Followed | Reached, batch: Data, assemble: Assemble) -> Step:
     """Take one step on a batch; after a fit to the first one, on the same."""
-    mixture = before.mixture
+    start: Stream | MixtureState
     if isinstance(before, Reached):
-        return Followed(mixture, follow(mixture, before.trace.state, _n_free(mixture)), batch)
-    data = _below(_kept(before), batch)
-    following = assemble(data, mixture.family, len(mixture.weights.classes), mixture.backend)
-    return Followed(following, follow(following, before.stream, _n_free(following)), data)
+        data, mixture, start = batch, before.mixture, before.trace.state
+    else:
+        data, start = _below(before.kept, batch), before.stream
+        n_components = len(start.free.mass)
+        backend = backend_for(_BATCHES_EXPECTED * data.X.shape[0] * n_components)
+        mixture = assemble(data, before.family, n_components, backend)
+    stream = follow(mixture, start, _n_free(mixture))
+    return Step(mixture, data, Followed(mixture.family, stream, _kept(mixture, data)))
 
 
 def _n_free(mixture: Mixture) -> float:
@@ -50,10 +74,9 @@ def _n_free(mixture: Mixture) -> float:
     return float(free.sum() if mixture.rows.weights is None else mixture.rows.weights[free].sum())
 
 
-def _kept(before: Followed) -> Data:
+def _kept(mixture: Mixture, data: Data) -> Data:
     """Return the rows that something was said about."""
-    data, joint = before.data, before.mixture.joint
-    rows = np.empty(0, dtype=np.int64) if joint is None else np.sort(joint.rows)
+    rows = np.empty(0, dtype=np.int64) if mixture.joint is None else np.sort(mixture.joint.rows)
     weights = None if data.weights is None else data.weights[rows]
     return Data(data.X[rows], data.side.restrict(rows), weights)
 

@@ -1,11 +1,11 @@
 """Moves that an ascent cannot make by itself: drop a component, or merge two, where that raises the objective."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from sidelight.inference.loop import Trace, ascend
+from sidelight.inference.loop import Callback, Trace, ascend
 from sidelight.inference.mixture import Expectation, Mixture, MixtureState, class_sums
 from sidelight.kernels.arrays import FloatArray, IntArray
 
@@ -31,7 +31,15 @@ class Shrink(Protocol):
         """Return the mixture with as many components as these, and their priors."""
 
 
-def prune(reached: Reached, shrink: Shrink, divergence: Divergence, *, max_iter: int, tol: float) -> Reached:
+def prune(
+    reached: Reached,
+    shrink: Shrink,
+    divergence: Divergence,
+    *,
+    max_iter: int,
+    tol: float,
+    callbacks: Iterable[Callback] = (),
+) -> Reached:
     """Drop components, and merge neighbours, for as long as one such move raises the objective.
 
     The smallest components are dropped first; those that are left, merged with the nearest. A move is followed by steps
@@ -49,16 +57,20 @@ def prune(reached: Reached, shrink: Shrink, divergence: Divergence, *, max_iter:
         Most steps after the last move.
     tol : float
         Smallest change of the objective worth going on for.
+    callbacks : iterable of callable
+        Each is told of the steps that follow a move that was kept, not of trials.
     """
-    start = reached
-    while (found := _first_that_rises(reached, shrink, divergence, tol)) is not None:
+    start, watchers = reached, list(callbacks)
+    while (found := _first_that_rises(reached, shrink, divergence, tol, watchers)) is not None:
         reached = found
     if reached is start:
         return start
-    return _go_on(reached, max_iter, tol)
+    return _go_on(reached, max_iter, tol, watchers)
 
 
-def _first_that_rises(reached: Reached, shrink: Shrink, divergence: Divergence, tol: float) -> Reached | None:
+def _first_that_rises(
+    reached: Reached, shrink: Shrink, divergence: Divergence, tol: float, watchers: list[Callback]
+) -> Reached | None:
     mixture, trace = reached
     if len(mixture.weights.classes) == 1:
         return None
@@ -71,7 +83,7 @@ def _first_that_rises(reached: Reached, shrink: Shrink, divergence: Divergence, 
         if found is not None:
             state, reached_objective = found
             rising = Trace(state, (*trace.objectives, objective, reached_objective), converged=False)
-            return _go_on(Reached(smaller, rising), _SETTLING_STEPS, tol)
+            return _go_on(Reached(smaller, rising), _SETTLING_STEPS, tol, watchers)
     return None
 
 
@@ -114,7 +126,7 @@ def _try(mixture: Mixture, state: MixtureState, target: float) -> tuple[MixtureS
     return None
 
 
-def _go_on(reached: Reached, max_iter: int, tol: float) -> Reached:
+def _go_on(reached: Reached, max_iter: int, tol: float, watchers: list[Callback]) -> Reached:
     mixture, before = reached
-    after = ascend(mixture.step, before.state, max_iter=max_iter, tol=tol)
+    after = ascend(mixture.step, before.state, max_iter=max_iter, tol=tol, callbacks=watchers)
     return Reached(mixture, Trace(after.state, before.objectives + after.objectives, after.converged))

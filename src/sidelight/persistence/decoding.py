@@ -1,0 +1,118 @@
+"""Turn JSON and plain arrays back into a model; the forms are those of `encoding`."""
+
+import base64
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from sidelight.kernels.arrays import AnyArray
+from sidelight.persistence.classes import class_at, field_names, is_estimator
+from sidelight.persistence.encoding import SPARSE, is_plain_scalar
+from sidelight.persistence.errors import ForeignFileError
+
+_NO_NUMERAL = {text: float(text) for text in ("nan", "inf", "-inf")}
+
+
+class Decoder:
+    """Decodes values, taking their arrays from a file's.
+
+    Attributes
+    ----------
+    unused : set of str
+        Names of the arrays that no value has asked for.
+    """
+
+    def __init__(self, arrays: Mapping[str, AnyArray]) -> None:
+        self.unused = set(arrays)
+        self._arrays = arrays
+        self._forms: dict[str, Callable[[Any], Any]] = {
+            "float": _NO_NUMERAL.__getitem__,
+            "int": lambda text: int(text, 16),
+            "bytes": lambda text: base64.b64decode(text, validate=True),
+            "tuple": lambda items: tuple(self._items(items)),
+            "dict": lambda entries: {self.decode(key): self.decode(value) for key, value in entries},
+            "scalar": self._scalar,
+            "array": self._array,
+            "strings": _strings,
+            "objects": self._objects,
+            "sparse": self._sparse,
+            "object": self._object,
+        }
+
+    def decode(self, form: Any) -> Any:
+        """Return the value that JSON stands for."""
+        if isinstance(form, list):
+            return self._items(form)
+        if not isinstance(form, dict):
+            return form
+        (kind, content), *others = form.items()
+        if others or kind not in self._forms:
+            raise ForeignFileError(f"it holds an object with the keys {sorted(form)}, which stands for nothing")
+        return self._forms[kind](content)
+
+    def _items(self, forms: list[Any]) -> list[Any]:
+        return [self.decode(form) for form in forms]
+
+    def _scalar(self, content: Any) -> Any:
+        code, form = content
+        dtype = np.dtype(code)
+        if not is_plain_scalar(dtype):
+            raise ForeignFileError(f"it holds a scalar of type {dtype}, which saved models never have")
+        return dtype.type(self.decode(form))
+
+    def _array(self, name: str) -> AnyArray:
+        if name not in self._arrays:
+            raise ForeignFileError(f"it names the array {name!r}, which the arrays file does not hold")
+        self.unused.discard(name)
+        return self._arrays[name]
+
+    def _objects(self, content: Any) -> AnyArray:
+        shape, items = content
+        array = np.empty(len(items), dtype=object)
+        for n, form in enumerate(items):
+            array[n] = self.decode(form)
+        return array.reshape(shape)
+
+    def _sparse(self, content: Any) -> Any:
+        name, shape, *forms = content
+        data, indices, indptr = self._items(forms)
+        matrix = SPARSE[name]((data, indices, indptr), shape=tuple(shape))
+        # The constructor may choose a smaller type for these.
+        matrix.indices, matrix.indptr = indices, indptr
+        # Indices out of range would have compiled loops read what is not theirs.
+        matrix.check_format(full_check=True)
+        return matrix
+
+    def _object(self, content: Any) -> Any:
+        address, forms = content
+        cls = class_at(address)
+        attributes = {name: self.decode(form) for name, form in forms.items()}
+        return _estimator(cls, attributes) if is_estimator(cls) else _record(cls, attributes)
+
+
+def _strings(content: Any) -> AnyArray:
+    shape, items = content
+    if not all(isinstance(item, str) for item in items):
+        raise ForeignFileError("it holds an array of strings with cells that are none")
+    return np.array(items, dtype=str).reshape(shape)
+
+
+def _record(cls: type[Any], attributes: dict[str, Any]) -> Any:
+    if set(attributes) != set(field_names(cls)):
+        different = sorted(set(attributes) ^ set(field_names(cls)))
+        raise ForeignFileError(f"its {cls.__name__} and that of this version of sidelight differ in {different}")
+    return cls(**attributes)
+
+
+def _estimator(cls: type[Any], attributes: dict[str, Any]) -> Any:
+    names = set(cls._get_param_names())
+    parameters = {name: value for name, value in attributes.items() if name in names}
+    state = {name: value for name, value in attributes.items() if name not in names}
+    # What is fitted begins or ends with an underscore; anything else is a parameter of another version.
+    unknown = sorted(name for name in state if not name.startswith("_") and not name.endswith("_"))
+    if unknown:
+        raise ForeignFileError(f"its {cls.__name__} has parameters that this version of sidelight lacks: {unknown}")
+    model = cls(**parameters)
+    vars(model).update(state)
+    return model

@@ -1,0 +1,164 @@
+"""Save a model to a folder, and load it again."""
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sidelight._version import __version__
+from sidelight.estimators.registry import all_estimators
+from sidelight.persistence.archive import pack, unpack
+from sidelight.persistence.classes import is_estimator
+from sidelight.persistence.decoding import Decoder
+from sidelight.persistence.encoding import Encoder
+from sidelight.persistence.errors import ForeignFileError
+from sidelight.persistence.folders import CHECKSUMS, REMEDY, left_behind, read_file, write_folder
+
+FORMAT = 1
+_MODEL = "model.json"
+_ARRAYS = "arrays.npz"
+_FILES = {_MODEL, _ARRAYS, CHECKSUMS}
+
+
+def save(model: Any, folder: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+    """Save an estimator, fitted or not, to a folder of its own.
+
+    The folder holds ``model.json`` (parameters and structure), ``arrays.npz`` (numbers) and ``SHA256SUMS``. It is there
+    whole or not at all.
+
+    Parameters
+    ----------
+    model : estimator
+        One of ``sidelight.all_estimators()``. Parameters and fitted state are saved, all of them. Live random
+        generators and functions (callbacks, kernels of one's own) are refused.
+    folder : path
+        Where to; the folder around it must exist.
+    overwrite : bool
+        Replace a saved model. Folders that hold anything else are never replaced.
+
+    See Also
+    --------
+    load
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from sklearn.datasets import load_iris
+    >>> import sidelight
+    >>> X, _ = load_iris(return_X_y=True)
+    >>> model = sidelight.LabelledMixture(3, random_state=0).fit(X)
+    >>> with TemporaryDirectory() as place:
+    ...     sidelight.save(model, Path(place) / "iris")
+    ...     again = sidelight.load(Path(place) / "iris")
+    >>> bool((again.predict_proba(X) == model.predict_proba(X)).all())
+    True
+    """
+    if not is_estimator(type(model)):
+        known = ", ".join(name for name, _ in all_estimators())
+        raise TypeError(f"model must be an estimator of sidelight, not {type(model).__name__}; one of {known}.")
+    path = Path(os.path.abspath(folder))  # noqa: PTH100 — Path.resolve would follow a link and replace what it points to
+    there = os.path.lexists(path)
+    if there:
+        _refuse_to_replace(path, overwrite)
+    elif not path.parent.is_dir():
+        raise FileNotFoundError(f"folder: {path.parent} does not exist; make it first.")
+    encoder = Encoder()
+    content = {"format": FORMAT, "sidelight": __version__, "model": encoder.encode(model, (type(model).__name__,))}
+    described = json.dumps(content, allow_nan=False, indent=1).encode("ascii") + b"\n"
+    write_folder(path, {_MODEL: described, _ARRAYS: pack(encoder.arrays)}, replace=there)
+
+
+def load(folder: str | os.PathLike[str]) -> Any:
+    """Load a saved estimator.
+
+    Nothing in the folder is run: only sidelight's own estimators and records can come out of it.
+
+    Parameters
+    ----------
+    folder : path
+        What `save` wrote.
+
+    Returns
+    -------
+    estimator
+        As it was saved.
+
+    Raises
+    ------
+    ForeignFileError
+        If the folder is no saved model, is not whole, has been changed, or is of a later format.
+    """
+    path = Path(folder)
+    if not path.is_dir():
+        left = left_behind(path)
+        hint = f"; an interrupted save has left {left[-1]} beside it, which is the model before" if left else ""
+        problem = "is not a folder" if path.exists() else "does not exist"
+        raise ForeignFileError(f"{path} {problem}; give the folder that sidelight.save wrote{hint}.")
+    described = _described(path)
+    content = read_file(path, _ARRAYS)
+    with _speaking_of(path / _ARRAYS):
+        arrays = unpack(content)
+    decoder = Decoder(arrays)
+    with _speaking_of(path / _MODEL):
+        model = decoder.decode(described["model"])
+        if not is_estimator(type(model)):
+            raise ForeignFileError("it describes no estimator")
+    if decoder.unused:
+        raise ForeignFileError(
+            f"{path / _ARRAYS} holds arrays that {_MODEL} does not speak of: {sorted(decoder.unused)}; {REMEDY}."
+        )
+    return model
+
+
+def _described(path: Path) -> dict[str, Any]:
+    """Return the content of a folder's JSON file, of a format that can be read."""
+    content = read_file(path, _MODEL)
+    with _speaking_of(path / _MODEL):
+        described = json.loads(content)
+        number, version = described["format"], described["sidelight"]
+        if type(number) is not int or number < 1:
+            raise ForeignFileError(f"its format is {number!r}")
+    if number > FORMAT:
+        raise ForeignFileError(
+            f"{path / _MODEL} is of format {number}, written by sidelight {version}; this is sidelight {__version__}, "
+            f"which reads formats up to {FORMAT}. Install sidelight {version} or newer."
+        )
+    return dict(described)
+
+
+def _refuse_to_replace(path: Path, overwrite: bool) -> None:
+    """Refuse to replace anything but a saved model that may be replaced."""
+    if not overwrite:
+        raise FileExistsError(f"folder: {path} exists already; choose another name, or pass overwrite=True.")
+    if path.is_symlink() or not path.is_dir():
+        raise FileExistsError(f"folder: {path} is no folder, so it is not overwritten; choose another name.")
+    found = {entry.name for entry in path.iterdir()}
+    if found != _FILES:
+        others = sorted(found - _FILES) or sorted(found)
+        holds = f"holds {', '.join(others[:3])}{' and more' if len(others) > 3 else ''}" if others else "is empty"
+        raise FileExistsError(
+            f"folder: {path} {holds}, so it is not a saved model and is not overwritten; choose another name."
+        )
+    try:
+        read_file(path, _MODEL)
+    except ForeignFileError as problem:
+        raise FileExistsError(
+            f"folder: {path} is not overwritten, since it is no whole saved model ({problem}) Choose another name, or "
+            "delete it first."
+        ) from problem
+
+
+@contextmanager
+def _speaking_of(path: Path) -> Iterator[None]:
+    """Turn whatever goes wrong with the content of a file into an error that names the file.
+
+    The content may be anybody's, so that any part of it may be missing or of another type.
+    """
+    try:
+        yield
+    except (ForeignFileError, KeyError, TypeError, ValueError, AttributeError, RecursionError) as problem:
+        reason = str(problem) if isinstance(problem, ForeignFileError) else "it is not as sidelight writes it"
+        raise ForeignFileError(f"{path} cannot be read as a saved model: {reason}; {REMEDY}.") from problem
