@@ -1,0 +1,148 @@
+"""Rows asked about against rows at random: adjusted Rand index after every round of answers.
+
+    python benchmarks/asking.py [--data FOLDER] [--sets iris wine …] [--models bayesian equivalence] [--draws 20]
+                                [--first 0] [--rounds 5] [--pairs 20]
+
+Every round asks about pairs, the truth answers same or different, and the model is fitted again with all answers so
+far: `informative_pairs` in one arm, random pairs of rows in the other, from the same start. Scores are on rows in no
+link, which are other rows in each arm; "common" scores both arms on the rows in no link of either.
+
+FOLDER (or the environment variable SIDELIGHT_DATA) holds mnist_test.npz, for the two principal components of the
+digits 1, 2 and 3. The other sets come with scikit-learn.
+"""
+
+import argparse
+import os
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.datasets import load_digits, load_iris, load_wine
+from sklearn.decomposition import PCA
+from sklearn.metrics import adjusted_rand_score
+from threadpoolctl import threadpool_limits
+
+from sidelight import BayesianMixture, EquivalenceMixture, SideInformation
+from sidelight.asking import informative_pairs
+
+SETS = ("iris", "wine", "mnist", "digits")
+MODELS: dict[str, Callable[[int], Any]] = {
+    "bayesian": lambda seed: BayesianMixture(random_state=seed),
+    "equivalence": lambda seed: EquivalenceMixture(n_classes=3, random_state=seed),
+}
+Chooser = Callable[[Any, SideInformation, int], np.ndarray]
+
+
+class Case(NamedTuple):
+    """A table and its classes."""
+
+    X: np.ndarray
+    y: np.ndarray
+
+
+class Outcome(NamedTuple):
+    """The clusters after a round, and the rows in no link."""
+
+    labels: np.ndarray
+    unlinked: np.ndarray
+
+
+def main() -> None:
+    """Compare, and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, default=os.environ.get("SIDELIGHT_DATA"))
+    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
+    parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
+    parser.add_argument("--draws", type=int, default=20)
+    parser.add_argument("--first", type=int, default=0, help="seed of the first draw")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--pairs", type=int, default=20, help="in every round")
+    asked = parser.parse_args()
+    if asked.data is None and "mnist" in asked.sets:
+        parser.error("say where the data are: --data FOLDER, or SIDELIGHT_DATA; or leave mnist out with --sets")
+    seeds = range(asked.first, asked.first + asked.draws)
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for model in asked.models:
+            for name in asked.sets:
+                case = load(name, asked.data)
+                compare(f"{name:7} {model:12}", case, MODELS[model], seeds, asked.rounds, asked.pairs)
+
+
+def compare(title: str, case: Case, make: Callable[[int], Any], seeds: range, rounds: int, n_pairs: int) -> None:
+    """Print means and standard deviations of both arms and of their difference, round by round."""
+    scores = np.array([draw(case, make, seed, rounds, n_pairs) for seed in seeds])
+    for number in range(rounds):
+        asked, at_random, asked_common, random_common = scores[:, number].T
+        print(
+            f"{title} round {number + 1}  asked {spread(asked)}  random {spread(at_random)}  "
+            f"difference {spread(asked - at_random)}  common rows {spread(asked_common - random_common)}",
+            flush=True,
+        )
+
+
+def draw(case: Case, make: Callable[[int], Any], seed: int, rounds: int, n_pairs: int) -> list[tuple[float, ...]]:
+    """Return the scores of both arms after every round: on their own rows, and on the common ones."""
+    random = np.random.default_rng(seed)
+
+    def informed(model: Any, side: SideInformation, number: int) -> np.ndarray:
+        state = seed * rounds + number
+        return informative_pairs(model.posterior_, side, n_pairs=n_pairs, X=case.X, random_state=state).pairs
+
+    def at_random(model: Any, side: SideInformation, number: int) -> np.ndarray:
+        return np.array([random.choice(len(case.y), 2, replace=False) for _ in range(n_pairs)])
+
+    scores = []
+    for asked, drawn in zip(*(arm(case, make(seed), choose, rounds) for choose in (informed, at_random)), strict=True):
+        common = asked.unlinked & drawn.unlinked
+        scores.append(
+            (
+                score(case, asked.labels, asked.unlinked),
+                score(case, drawn.labels, drawn.unlinked),
+                score(case, asked.labels, common),
+                score(case, drawn.labels, common),
+            )
+        )
+    return scores
+
+
+def arm(case: Case, model: Any, choose: Chooser, rounds: int) -> list[Outcome]:
+    """Ask, answer and fit, round after round."""
+    side = SideInformation.build(len(case.y))
+    model.fit(case.X)
+    outcomes = []
+    for number in range(rounds):
+        pairs = choose(model, side, number)
+        same = case.y[pairs[:, 0]] == case.y[pairs[:, 1]]
+        side = side | SideInformation.build(len(case.y), must_link=pairs[same], cannot_link=pairs[~same])
+        model.fit(case.X, side=side)
+        outcomes.append(Outcome(model.labels_.copy(), ~side.mentioned))
+    return outcomes
+
+
+def score(case: Case, labels: np.ndarray, rows: np.ndarray) -> float:
+    """Return the adjusted Rand index on some rows."""
+    return float(adjusted_rand_score(case.y[rows], labels[rows]))
+
+
+def spread(values: np.ndarray) -> str:
+    """Return mean and standard deviation."""
+    return f"{np.mean(values):+.3f} ± {np.std(values):.3f}"
+
+
+def load(name: str, folder: Path | None) -> Case:
+    """Return a data set."""
+    if name == "mnist":
+        assert folder is not None
+        stored = np.load(Path(folder) / "mnist_test.npz")
+        chosen = np.isin(stored["y"], (1, 2, 3))
+        return Case(PCA(2, random_state=0).fit_transform(stored["X"][chosen] / 255.0), stored["y"][chosen])
+    X, y = {"iris": load_iris, "wine": load_wine, "digits": load_digits}[name](return_X_y=True)
+    chosen = np.isin(y, (1, 2, 3)) if name == "digits" else np.ones(len(y), dtype=bool)
+    return Case(X[chosen], y[chosen])
+
+
+if __name__ == "__main__":
+    main()
