@@ -1,0 +1,194 @@
+"""Output appears whole or not at all, whatever happens while it is written."""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from sidelight.cli.failures import Refusal
+from sidelight.cli.main import main
+from sidelight.cli.whole import check_file_free, check_folder_free, check_room, whole_file, whole_folder
+
+HALF_WRITTEN = """
+import sys, time
+from pathlib import Path
+from sidelight.cli.whole import whole_folder
+with whole_folder(Path(sys.argv[1])) as folder:
+    (folder / "first.csv").write_text("half")
+    print("half written", flush=True)
+    time.sleep(600)
+"""
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_file_takes_its_name_when_it_is_complete(tmp_path):
+    with whole_file(tmp_path / "table.csv") as file:
+        file.write("a\n")
+        assert "table.csv" not in names(tmp_path)
+    assert names(tmp_path) == ["table.csv"]
+    assert (tmp_path / "table.csv").read_text(encoding="utf-8") == "a\n"
+
+
+def test_a_failure_leaves_what_was_there(tmp_path):
+    (tmp_path / "table.csv").write_text("old", encoding="utf-8")
+    with pytest.raises(ZeroDivisionError), whole_file(tmp_path / "table.csv") as file:
+        file.write("new" * (1 // file.write("")))
+    assert names(tmp_path) == ["table.csv"]
+    assert (tmp_path / "table.csv").read_text(encoding="utf-8") == "old"
+
+
+def test_a_folder_replaces_the_one_before_as_a_whole(tmp_path):
+    for content in ("old", "new"):
+        with whole_folder(tmp_path / "result") as folder:
+            (folder / content).write_text(content, encoding="utf-8")
+    assert names(tmp_path) == ["result"]
+    assert names(tmp_path / "result") == ["new"]
+    with pytest.raises(ZeroDivisionError), whole_folder(tmp_path / "result") as folder:
+        (folder / "newer").write_text(str(1 / 0), encoding="utf-8")
+    assert names(tmp_path) == ["result"]
+    assert names(tmp_path / "result") == ["new"]
+
+
+def test_what_must_not_be_replaced(tmp_path):
+    (tmp_path / "table.csv").touch()
+    check_file_free(tmp_path / "table.csv", force=True)
+    with pytest.raises(Refusal, match="exists; add --force"):
+        check_file_free(tmp_path / "table.csv", force=False)
+    with pytest.raises(Refusal, match="is a folder"):
+        check_file_free(tmp_path, force=True)
+    with pytest.raises(Refusal, match="no folder"):
+        check_file_free(tmp_path / "nowhere" / "table.csv", force=True)
+
+    def check(folder, *, force, ours=True):
+        check_folder_free(folder, force=force, ours=lambda _: ours, what="result")
+
+    check(tmp_path / "new", force=False)
+    (tmp_path / "empty").mkdir()
+    check(tmp_path / "empty", force=False)
+    with pytest.raises(Refusal, match="add --force"):
+        check(tmp_path, force=False)
+    with pytest.raises(Refusal, match="no result"):
+        check(tmp_path, force=True, ours=False)
+    with pytest.raises(Refusal, match="is a file"):
+        check(tmp_path / "table.csv", force=True)
+
+
+def test_room_is_looked_for_before_long_work(tmp_path):
+    check_room(tmp_path / "result", 1)
+    with pytest.raises(Refusal, match="no room for the output"):
+        check_room(tmp_path / "result", 1 << 60)
+
+
+@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGKILL])
+def test_a_stopped_process_leaves_nothing_half_written(tmp_path, stop):
+    target = tmp_path / "output"
+    process = subprocess.Popen([sys.executable, "-c", HALF_WRITTEN, str(target)], stdout=subprocess.PIPE)
+    assert process.stdout.readline() == b"half written\n"
+    process.send_signal(stop)
+    process.wait()
+    process.stdout.close()
+    assert process.returncode != 0
+    assert not target.exists()
+    if stop == signal.SIGTERM:
+        assert names(tmp_path) == []
+    # What a killed process could not remove, the next run does.
+    with whole_file(target) as file:
+        file.write("whole")
+    assert names(tmp_path) == ["output"]
+
+
+KILLED_WHILE_REPLACING = """
+import os, signal, sys
+from pathlib import Path
+from sidelight.cli.whole import whole_folder
+def kill(event, arguments):
+    # The second rename, of the new folder to its place, comes when the old one has been moved away.
+    if event == "os.rename" and str(arguments[0]).endswith(".partial"):
+        os.kill(os.getpid(), signal.SIGKILL)
+sys.addaudithook(kill)
+with whole_folder(Path(sys.argv[1])) as folder:
+    (folder / "new.csv").write_text("new")
+"""
+
+
+def test_a_process_killed_between_the_two_renames_loses_nothing(tmp_path):
+    target = tmp_path / "result"
+    with whole_folder(target) as folder:
+        (folder / "old.csv").write_text("old")
+    killed = subprocess.run([sys.executable, "-c", KILLED_WHILE_REPLACING, str(target)], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert not target.exists()
+    with pytest.raises(Refusal, match="exists; add --force"):
+        check_folder_free(target, force=False, ours=lambda _: True, what="result")
+    assert names(target) == ["old.csv"]
+    with whole_folder(target) as folder:
+        (folder / "newer.csv").write_text("newer")
+    assert names(tmp_path) == ["result"]
+    assert names(target) == ["newer.csv"]
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("shop")
+    assert CliRunner().invoke(main, ["example", "-o", str(folder), "--rows", "300", "--quiet"]).exit_code == 0
+    return folder
+
+
+def sidelight(*arguments, folder, **settings):
+    command = [str(Path(sys.executable).with_name("sidelight")), *arguments]
+    return subprocess.Popen(
+        command, cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, **settings
+    )
+
+
+def test_a_killed_fit_leaves_no_half_result(shop):
+    process = sidelight("fit", "customers.csv", "--id-column", "id", "-o", "killed", "--no-report", folder=shop)
+    while process.poll() is None and not list(shop.glob(".killed.*")):
+        time.sleep(0.001)
+    process.kill()
+    process.communicate()
+    if (shop / "killed").exists():  # it was complete before the signal came
+        assert (shop / "killed" / "summary.json").is_file()
+    assert CliRunner().invoke(main, ["predict", str(shop / "killed"), str(shop / "new.csv")]).exit_code in (0, 2)
+
+
+def test_a_full_disk_is_told_in_one_sentence_and_leaves_nothing(shop):
+    before = names(shop)
+
+    def no_room():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+
+    process = sidelight(
+        "fit", "customers.csv", "--id-column", "id", "--no-report", "--quiet", folder=shop, preexec_fn=no_room
+    )
+    _, told = process.communicate()
+    assert process.returncode == 2
+    assert told.startswith("Error: ")
+    assert "result: there is no room left" in told
+    assert len(told.splitlines()) == 1
+    assert names(shop) == before
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is always full")
+def test_a_full_device_is_told(shop):
+    copy = str(shop / "customers.csv")
+    result = CliRunner().invoke(main, ["compare", copy, copy, "--column", "region", "channel", "-o", "/dev/full"])
+    assert result.exit_code == 2
+    assert "no room" in result.stderr
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_may_not_be_written_is_told(shop, tmp_path):
+    tmp_path.chmod(0o500)
+    result = CliRunner().invoke(main, ["example", "-o", str(tmp_path / "new")])
+    assert result.exit_code == 2
+    assert "permission denied" in result.stderr
