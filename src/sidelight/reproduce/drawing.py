@@ -60,12 +60,15 @@ def curves(
         values = _values(summary, panel)
         across = min(len(values), 3)
         down = -(-len(values) // across)
-        figure.set_size_inches(_PANEL[0] * across, _PANEL[1] * down + 0.5)
+        # Names are long: a narrow picture has them in few columns, and gets higher by the lines they take.
+        columns = min(across + 1, 4)
+        lines = -(-len(shown) // columns)
+        figure.set_size_inches(max(_PANEL[0] * across, 4.6), _PANEL[1] * down + 0.25 * lines)
         grid = np.asarray(figure.subplots(down, across, squeeze=False)).ravel()
         for axes, value in zip(grid, values, strict=False):
             for line, method in enumerate(shown):
                 _curve(axes, summary, method, line, experiment.varied.index(x), _only(summary, panel, value), measure)
-            axes.set(title="" if value is None else str(value), xlabel=x)
+            axes.set(title=_title(panel, value), xlabel=x)
             if logarithmic:
                 axes.set_xscale("log", base=2)
             axes.spines[["top", "right"]].set_visible(False)
@@ -73,7 +76,7 @@ def curves(
             axes.set_visible(False)
         for axes in grid[::across]:
             axes.set_ylabel(measure or experiment.measures[0])
-        figure.legend(*grid[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
+        figure.legend(*grid[0].get_legend_handles_labels(), loc="outside lower center", ncols=columns, frameon=False)
 
     return draw
 
@@ -96,6 +99,12 @@ def _curve(
         means, deviations = [cell.mean(name) for _, cell in cells], [cell.sd(name) for _, cell in cells]
         marker = _MARKERS[line % len(_MARKERS)]
         axes.errorbar(at, means, yerr=deviations, marker=marker, markersize=4, capsize=3, lw=1.2, label=method)
+
+
+def _title(panel: str | None, value: str | int | float | None) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    return f"{panel} = {value}"
 
 
 def _values(summary: Summary, panel: str | None) -> list[str | int | float | None]:

@@ -72,6 +72,8 @@ class Experiment:
         Takes a figure and the summary and draws the paper's picture; None where there is none.
     applies : callable, optional
         Takes setting and method and says whether the method has a meaning there; all have by default.
+    elsewhere : tuple of str
+        Published methods that sidelight does not have, which are never its best.
     part_of : Experiment, optional
         An experiment that measures the same and more: its trials are shared, so that nothing is run twice.
     """
@@ -92,6 +94,7 @@ class Experiment:
     explained: Mapping[tuple[Setting, str], str] = field(default_factory=dict)
     draw: "Callable[[Figure, Summary], None] | None" = None
     applies: Callable[[Setting, str], bool] | None = None
+    elsewhere: tuple[str, ...] = ()
     part_of: "Experiment | None" = None
 
     def __post_init__(self) -> None:
@@ -142,6 +145,21 @@ class Cell(NamedTuple):
         return self.sd(measure) / np.sqrt(len(self.values[measure]))
 
 
+class Gain(NamedTuple):
+    """By how much one method is ahead of another on the same draws: the mean, and its standard error."""
+
+    mean: float
+    standard_error: float
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether it is above zero by more than two standard errors."""
+        return self.mean > 2 * self.standard_error
+
+    def __neg__(self) -> "Gain":
+        return Gain(-self.mean, self.standard_error)
+
+
 @dataclass(frozen=True)
 class Summary:
     """The cells of an experiment, as far as it was run."""
@@ -159,11 +177,19 @@ class Summary:
         """Return a mean; of the paper's own measure if none is named."""
         return self.cells[setting, method].mean(measure or self.experiment.measures[0])
 
+    def gain(self, setting: Setting, method: str, over: str, measure: str | None = None) -> Gain:
+        """Return by how much a method is ahead of another, draw by draw."""
+        name = measure or self.experiment.measures[0]
+        ahead = self.cells[setting, method].values[name] - self.cells[setting, over].values[name]
+        cell = Cell({name: ahead})
+        return Gain(cell.mean(name), cell.standard_error(name))
+
     def best_of_ours(self, setting: Setting) -> str:
         """Return the method of the highest mean on rows nothing was said about."""
         free = self.experiment.measures[1]
-        run = [method for method in self.experiment.methods if (setting, method) in self.cells]
-        return max((name for name in run if name != ONE_CLUSTER), key=lambda name: self.mean(setting, name, free))
+        others = {ONE_CLUSTER, *self.experiment.elsewhere}
+        run = [name for name in self.experiment.methods if name not in others and (setting, name) in self.cells]
+        return max(run, key=lambda name: self.mean(setting, name, free))
 
 
 class Verdict(NamedTuple):
