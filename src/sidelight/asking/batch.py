@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sidelight.asking.belief import answer_entropy, chance_joined, chance_same, doubt, membership
+from sidelight.asking.belief import Heard, answer_entropy, chance_joined, chance_same, doubt, membership
 from sidelight.asking.candidates import Candidates
 from sidelight.kernels.arrays import BoolArray, FloatArray, IntArray
 
@@ -30,6 +30,8 @@ class Batch:
     Parameters
     ----------
     candidates : Candidates
+    heard : Heard
+        What is known about clusters.
     alike : (m, m)
         How much the class of one candidate says about that of another.
     posterior : (m, K)
@@ -37,20 +39,32 @@ class Batch:
         The chance that two rows at random share a class.
     """
 
-    def __init__(self, candidates: Candidates, alike: FloatArray, posterior: FloatArray, strangers: float) -> None:
+    def __init__(
+        self, candidates: Candidates, heard: Heard, alike: FloatArray, posterior: FloatArray, strangers: float
+    ) -> None:
         n_groups, m = candidates.n_groups, len(candidates.rows)
-        members = np.zeros((n_groups, m))
-        spoken = np.flatnonzero(candidates.group >= 0)
-        members[candidates.group[spoken], spoken] = 1.0
+        members = candidates.members
         self._alike = alike
         self._strangers = strangers
         self._group = candidates.group.copy()
         self._support = members @ alike
-        self._doubt = np.where(candidates.group >= 0, 0.0, doubt(self._support, posterior))
+        self._posterior = posterior
+        # A group that was opened for a row is in the clusters that the row is in.
+        self._clusters = members @ posterior / np.maximum(members.sum(axis=1, keepdims=True), 1)
+        identity = np.eye(posterior.shape[1])
+        # Groups count as one class only for what was heard about their clusters, never on the model's word alone.
+        self._agreement = heard.agreement(np.zeros_like(identity))
+        shared = self._clusters @ self._clusters.T
+        self._joined = np.where(candidates.settled, shared, self._clusters @ self._agreement @ self._clusters.T)
+        np.fill_diagonal(self._joined, 1.0)
+        self._doubt = np.where(candidates.group >= 0, 0.0, doubt(self._support, self._joined, posterior))
         self._asked = np.zeros(m, dtype=np.int64)
         # Groups that questions of the batch have joined carry one number.
         self._tree = np.arange(n_groups)
-        self._joins = _Joins.between(members, alike, posterior, self._support, candidates.settled, strangers)
+        # Half of what the model says is believed at sight, before anything is known.
+        at_sight = self._clusters @ heard.agreement((identity + strangers) / 2) @ self._clusters.T
+        chances = chance_joined(_largest_between(members, alike), at_sight)
+        self._joins = _Joins.between(chances, self._support, candidates.settled)
 
     def next(self) -> Question | None:
         """Return the question that is worth most; None where nothing is left to ask."""
@@ -74,6 +88,9 @@ class Batch:
             self._open_group(int(free[np.argmax(self._reach()[free])]))
 
     def _open_group(self, row: int) -> None:
+        chances = self._clusters @ self._agreement @ self._posterior[row]
+        self._joined = np.block([[self._joined, chances[:, None]], [chances, np.ones(1)]])
+        self._clusters = np.vstack([self._clusters, self._posterior[row]])
         self._group[row] = len(self._tree)
         self._tree = np.append(self._tree, self._tree.max(initial=-1) + 1)
         self._support = np.vstack([self._support, self._alike[row]])
@@ -90,7 +107,7 @@ class Batch:
         groups = np.unique(self._group[partners])
         if not len(free) or not len(groups):
             return None
-        chances = chance_same(self._support[:, free], self._strangers)[groups]
+        chances = chance_same(self._support[:, free], self._joined, self._strangers)[groups]
         bits = answer_entropy(chances)
         value = bits.max(axis=0) * self._reach()[free]
         best = int(np.argmax(value))
@@ -131,21 +148,10 @@ class _Joins(NamedTuple):
     value: FloatArray
 
     @classmethod
-    def between(
-        cls,
-        members: FloatArray,
-        alike: FloatArray,
-        posterior: FloatArray,
-        support: FloatArray,
-        settled: BoolArray,
-        strangers: float,
-    ) -> "_Joins":
+    def between(cls, chances: FloatArray, support: FloatArray, settled: BoolArray) -> "_Joins":
         """Return all pairs that are not settled."""
         first, second = np.nonzero(np.triu(~settled))
-        clusters = members @ posterior / np.maximum(members.sum(axis=1, keepdims=True), 1)
-        shared = (clusters[first] * clusters[second]).sum(axis=1)
-        nearest = _largest_between(members, alike)[first, second]
-        chance = chance_joined(nearest, shared, strangers)
+        chance = chances[first, second]
         # Whichever of the two is the smaller: the rows that seem to belong to it hang on the answer.
         hanging = membership(support).sum(axis=1)
         return cls(first, second, chance, answer_entropy(chance) * np.minimum(hanging[first], hanging[second]))

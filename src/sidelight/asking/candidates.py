@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from sidelight.kernels.arrays import BoolArray, IntArray
+from sidelight.kernels.arrays import BoolArray, FloatArray, IntArray
 from sidelight.side import SideInformation
 
 # Likenesses are kept for all pairs of candidates; 2000 rows take 32 MB.
@@ -30,6 +30,11 @@ class Candidates(NamedTuple):
     rows: IntArray
     group: IntArray
     settled: BoolArray
+
+    @property
+    def members(self) -> FloatArray:
+        """Which candidates are in each group, (groups, m)."""
+        return (self.group == np.arange(self.n_groups)[:, None]).astype(float)
 
     @property
     def n_groups(self) -> int:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sidelight.asking.belief import Heard
 from sidelight.kernels.arrays import FloatArray
 
 # How much of what the model says about two rows is not believed, since the model itself may be wrong.
@@ -14,23 +15,26 @@ _COVERED = 0.5
 _LEAST_BANDWIDTH = 1e-3
 
 
-def likeness(posterior: FloatArray, positions: FloatArray | None, n_pairs: int) -> FloatArray:
+def likeness(posterior: FloatArray, heard: Heard, positions: FloatArray | None, n_pairs: int) -> FloatArray:
     """Return how much the class of one row says about that of another, in [0, 1]; 1 is everything.
 
-    It is ``[(1 − ε) Σ_k r_ik r_jk + ε] exp(−‖z_i − z_j‖² / 2h²)``: the chance, by the model, that the rows share a
-    cluster, mixed with 1 for the chance ε that clusters mean nothing, and made to fade with the distance. The
-    bandwidth h is the distance within which half as many rows lie as there are for each question, in the middle of
-    all rows.
+    It is ``Σ_kl r_ik A_kl r_jl exp(−‖z_i − z_j‖² / 2h²)``: the chance that clusters k and l share a class, made to fade
+    with the distance. Before anything was heard A is 1 within a cluster and ε between two, the chance that clusters
+    mean nothing; statements about rows of k and l change it. The bandwidth h is the distance within which half as many
+    rows lie as there are for each question, in the middle of all rows.
 
     Parameters
     ----------
     posterior : (m, K)
+    heard : Heard
+        What is known about clusters.
     positions : (m, d), optional
         Columns are scaled to unit variance.
     n_pairs : int
         How many questions will be asked.
     """
-    trusted = (1 - _DISTRUST) * (posterior @ posterior.T) + _DISTRUST
+    believed = (1 - _DISTRUST) * np.eye(posterior.shape[1]) + _DISTRUST
+    trusted = posterior @ heard.agreement(believed) @ posterior.T
     if positions is None:
         alike: FloatArray = _WITHIN_CLUSTER * trusted
     else:

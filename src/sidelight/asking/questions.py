@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from sidelight.asking.batch import Batch, Question
-from sidelight.asking.belief import answer_entropy
+from sidelight.asking.belief import answer_entropy, hear
 from sidelight.asking.candidates import find_candidates
 from sidelight.asking.likeness import likeness
 from sidelight.kernels.arrays import FloatArray, IntArray
@@ -107,7 +107,8 @@ def informative_pairs(
     # Two rows at random share a class with this chance, if classes are as large as clusters; that there is more than
     # one class is what the questions suppose, even where the model has found one cluster.
     strangers = min(float((chances.mean(axis=0) ** 2).sum()), _EVEN)
-    batch = Batch(candidates, likeness(some, places, n_pairs), some, strangers)
+    heard = hear(candidates.members, some, candidates.settled)
+    batch = Batch(candidates, heard, likeness(some, heard, places, n_pairs), some, strangers)
     chosen: list[Question] = []
     while len(chosen) < n_pairs and (question := batch.next()) is not None:
         batch.take(question)
