@@ -49,6 +49,19 @@ def shop(tmp_path_factory):
     return folder, typed
 
 
+def commands_in(page):
+    """Return the commands of a page."""
+    blocks = re.findall(r"```console\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    return re.findall(r"^\$ (.*)$", "\n".join(blocks), re.MULTILINE)
+
+
+def test_the_readme_shows_the_same_story():
+    shown = commands_in(PAGE.parents[1] / "README.md")
+    assert len(shown) == 6
+    in_the_docs = [command.removesuffix(" --quiet") for command in commands_in(PAGE)]
+    assert [command for command in shown if command not in in_the_docs] == []
+
+
 def rows_of(path):
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))

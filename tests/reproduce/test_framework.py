@@ -124,6 +124,8 @@ def test_verdicts_by_how_many_hold():
         "holds in part",
         "does not hold",
     ]
+    with pytest.raises(ValueError, match="nothing to judge by"):
+        graded([], 0.5, "")
 
 
 def test_every_paper_is_complete():

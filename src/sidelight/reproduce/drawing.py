@@ -47,7 +47,7 @@ def curves(
     panel : str, optional
         The varied thing that each panel shows one value of.
     methods : sequence of str, optional
-        All but the trivial one by default.
+        All by default.
     measure : str, optional
         The paper's by default.
     logarithmic : bool, default False

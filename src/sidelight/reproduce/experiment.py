@@ -141,8 +141,9 @@ class Cell(NamedTuple):
         return float(self.values[measure].max())
 
     def standard_error(self, measure: str) -> float:
-        """Return the standard error of the mean."""
-        return self.sd(measure) / np.sqrt(len(self.values[measure]))
+        """Return the standard error of the mean; a single draw says nothing about it."""
+        n = len(self.values[measure])
+        return self.sd(measure) / np.sqrt(n) if n > 1 else float("inf")
 
 
 class Gain(NamedTuple):
@@ -201,6 +202,8 @@ class Verdict(NamedTuple):
 
 def graded(shares: Sequence[float], enough: float, because: str) -> Verdict:
     """Judge by how many of several shares are high enough: all, some or none."""
+    if not shares:
+        raise ValueError("there is nothing to judge by.")
     right = sum(share >= enough for share in shares)
     outcome = "holds" if right == len(shares) else "holds in part" if right else "does not hold"
     return Verdict(outcome, because)
