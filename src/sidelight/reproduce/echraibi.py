@@ -161,8 +161,8 @@ def _best(table: Mapping[str, tuple[float, float, float]]) -> dict[tuple[Setting
 
 _EXPLAINED: dict[tuple[Setting, str], str] = {
     (("glass", 0.0), "SS-DPGMM"): (
-        "the starts of that run are not on record; scaled columns (best of ten .435), stick-breaking weights (.481) and "
-        "more iterations (.477) do not account for it"
+        "the starts of that run are not on record; scaled columns (best of ten .435), stick-breaking weights (.481) "
+        "and more iterations (.477) do not account for it"
     ),
     (("glass", 0.5), "SS-DPGMM"): "the strength decides: 0.01 instead of 0.001 gives a best of ten of .757",
     (("yeast", 0.5), "SS-DPGMM"): (
