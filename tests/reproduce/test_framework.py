@@ -197,7 +197,7 @@ def test_wrong_calls(asked, message, tmp_path, monkeypatch):
 
 
 def test_labels_are_the_same_for_every_method():
-    from sidelight.reproduce.echraibi import draw_labels_of
+    from sidelight.reproduce.echraibi_tables import draw_labels_of
 
     first, second = (draw_labels_of("iris", 0.2, 3) for _ in range(2))
     np.testing.assert_array_equal(first.known, second.known)
