@@ -1,29 +1,24 @@
 """Purity on rows in no link: EquivalenceMixture with its defaults against GM-PR with the settings of Yu et al.
 
-    python benchmarks/link_quality.py --data FOLDER [--draws 20] [--sets thyroid …] [--starts 1 5] [--wrong 0.1]
-                                      [--init k-means++] [--quick]
+    python benchmarks/link_quality.py [--draws 20] [--sets thyroid …] [--starts 1 5] [--wrong 0.1] [--quick]
 
-FOLDER (or the environment variable SIDELIGHT_DATA) holds haberman.csv.gz, thyroid.csv.gz, mnist_test.npz and
-coil20.npz. Links are random pairs with their true relation. "trivial" is one cluster for everything. With --wrong, a
-fraction of the links is stated against the truth, and links with a confidence are compared with certain ones, on the
-draws on which certain ones do not contradict each other.
+Links are random pairs with their true relation. "trivial" is one cluster for everything. With --wrong, a fraction of
+the links is stated against the truth, and links with a confidence are compared with certain ones, on the draws on which
+certain ones do not contradict each other. `sidelight reproduce yu` has the other figures of the paper.
 """
 
 import argparse
-import os
 import warnings
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
-from sklearn.decomposition import PCA
 from threadpoolctl import threadpool_limits
 
 from sidelight import EquivalenceMixture, PairwiseMixture, SideInformation
 from sidelight.couplings.links.conflicts import InfeasibleError
 from sidelight.metrics import purity_score
+from sidelight.reproduce.yu_methods import AS_PUBLISHED, table
 from sidelight.side import ContradictionError, Links, draw_links
 
 LINKS = {
@@ -31,17 +26,15 @@ LINKS = {
     "thyroid": (16, 64, 128, 256),
     "digits 1 2 3": (16, 64, 128, 256),
     "digits 4 5 6 7": (16, 64, 128, 256),
-    "coil": (1000,),
+    "COIL-20 15": (1000,),
 }
 WRONG_LINKS = {
     "haberman": (64, 128),
     "thyroid": (64, 128),
     "digits 1 2 3": (64, 256),
     "digits 4 5 6 7": (64, 256),
-    "coil": (1000,),
+    "COIL-20 15": (1000,),
 }
-# Next to no prior, for maximum likelihood where no covariance is singular.
-PAPER = {"prior_rows": 1e-3, "prior_scale": 1.0, "init_params": "k-means++"}
 CONFIDENCE = 0.9
 
 
@@ -61,22 +54,18 @@ class Case(NamedTuple):
 def main() -> None:
     """Compare, and print a table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, default=os.environ.get("SIDELIGHT_DATA"))
     parser.add_argument("--draws", type=int, default=20)
     parser.add_argument("--first", type=int, default=0, help="seed of the first draw")
     parser.add_argument("--sets", nargs="+", choices=LINKS, default=list(LINKS))
     parser.add_argument("--starts", nargs="+", type=int, default=[1])
-    parser.add_argument("--init", help="init_params of EquivalenceMixture, if not its default")
     parser.add_argument("--wrong", type=float, default=0.0, help="fraction of links stated against the truth")
     parser.add_argument("--quick", action="store_true", help="three draws, two numbers of links")
     asked = parser.parse_args()
-    if asked.data is None:
-        parser.error("say where the data are: --data FOLDER, or SIDELIGHT_DATA")
     seeds = range(asked.first, asked.first + (3 if asked.quick else asked.draws))
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name in asked.sets:
-            case = load(Path(asked.data), name)
+            case = Case(*table(name), components_per_class=3 if name.startswith("COIL") else 1)
             for n_links in (WRONG_LINKS if asked.wrong else LINKS)[name][: 2 if asked.quick else None]:
                 if asked.wrong:
                     print(
@@ -84,11 +73,11 @@ def main() -> None:
                     )
                     continue
                 for n_init in asked.starts:
-                    row = compare(case, n_links, seeds, n_init, {"init_params": asked.init} if asked.init else {})
+                    row = compare(case, n_links, seeds, n_init)
                     print(f"{name:15} {n_links:5} links {n_init:2} starts  {row}", flush=True)
 
 
-def compare(case: Case, n_links: int, seeds: range, n_init: int, options: dict[str, Any]) -> str:
+def compare(case: Case, n_links: int, seeds: range, n_init: int) -> str:
     """Return means and standard deviations of both, of GM-PR with one component per class too if the paper has more."""
     scores: dict[str, list[float]] = {}
     for seed, side in sides(case, n_links, seeds):
@@ -96,11 +85,11 @@ def compare(case: Case, n_links: int, seeds: range, n_init: int, options: dict[s
         scores.setdefault("trivial", []).append(purity_score(case.y, np.zeros(len(case.y)), rows=rows))
         for components in sorted({case.components_per_class, 1}, reverse=True):
             given = PairwiseMixture(
-                case.n_classes, components_per_class=components, n_init=n_init, random_state=seed, **PAPER
+                case.n_classes, components_per_class=components, n_init=n_init, random_state=seed, **AS_PUBLISHED
             )
             name = "GM-PR" if components == case.components_per_class else "GM-PR, 1 component"
             scores.setdefault(name, []).append(purity_of(given, case, side, rows))
-        ours = EquivalenceMixture(case.n_classes, n_init=n_init, random_state=seed, **options)
+        ours = EquivalenceMixture(case.n_classes, n_init=n_init, random_state=seed)
         scores.setdefault("EquivalenceMixture", []).append(purity_of(ours, case, side, rows))
     gain = np.mean(scores["EquivalenceMixture"]) - np.mean(scores["GM-PR"])
     return "  ".join(f"{name} {spread(values)}" for name, values in scores.items()) + f"  gain {gain:+.3f}"
@@ -146,20 +135,6 @@ def side_of(case: Case, drawn: Links) -> SideInformation:
 def spread(values: list[float]) -> str:
     """Return mean and standard deviation."""
     return f"{np.mean(values):.3f} ± {np.std(values):.3f}" if values else "none"
-
-
-def load(folder: Path, name: str) -> Case:
-    """Return a data set as Yu et al. use it: two principal components of digits, 15 of COIL-20."""
-    if name == "coil":
-        stored = np.load(folder / "coil20.npz")
-        return Case(PCA(15, random_state=0).fit_transform(stored["X"] / stored["scale"]), stored["y"], 3)
-    if name.startswith("digits"):
-        stored = np.load(folder / "mnist_test.npz")
-        chosen = np.isin(stored["y"], [int(digit) for digit in name.split()[1:]])
-        return Case(PCA(2, random_state=0).fit_transform(stored["X"][chosen] / 255.0), stored["y"][chosen], 1)
-    table = pd.read_csv(folder / f"{name}.csv.gz", dtype={"target": str})
-    y = table["target"].to_numpy()
-    return Case(table.drop(columns="target").to_numpy(float), y == "normal" if name == "thyroid" else y, 1)
 
 
 if __name__ == "__main__":

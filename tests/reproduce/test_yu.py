@@ -3,9 +3,11 @@ import os
 import numpy as np
 import pytest
 
+from sidelight import EquivalenceMixture, SideInformation
 from sidelight.reproduce import yu, yu_methods
 from sidelight.reproduce.experiment import ONE_CLUSTER, Cell, Summary
 from sidelight.reproduce.running import measure_trial, summarise
+from sidelight.side import draw_links
 
 needs_tables = pytest.mark.skipif("SIDELIGHT_DATA" not in os.environ, reason="SIDELIGHT_DATA names no folder of tables")
 
@@ -144,3 +146,26 @@ def test_every_claim_can_be_judged_on_a_quick_run():
         verdict = claim.judge(*(quick[name] for name in claim.needs))
         assert verdict.outcome in ("holds", "holds in part", "does not hold")
         assert verdict.because
+
+
+def _error_of_weights(model, seed):
+    """Fit three classes of known sizes with two links to a row between random rows; return the greatest error."""
+    random = np.random.default_rng(seed)
+    y = random.choice(3, size=1000, p=[0.6, 0.3, 0.1])
+    X = np.array([[0, 0], [4, 0], [0, 4]])[y] + random.normal(size=(1000, 2))
+    links = draw_links(y, 2000, random_state=seed)
+    side = SideInformation.build(1000, must_link=links.must_link, cannot_link=links.cannot_link)
+    weights = model.set_params(init_params="kmeans", random_state=seed).fit(X, side=side).weights_
+    return np.abs(np.sort(weights) - np.sort(np.bincount(y) / 1000)).max()
+
+
+@pytest.mark.parametrize(("method", "before"), [("GM-PR", 0.119), ("GMM-EC", 0.279)])
+def test_class_weights_are_biased_by_random_links_as_found_before(method, before):
+    drawn = yu_methods.Drawn(np.empty((0, 2)), np.arange(3), SideInformation.build(3))
+    errors = [_error_of_weights(yu_methods.MODELS[method](drawn, seed), seed) for seed in range(3)]
+    assert abs(np.mean(errors) - before) < 0.05
+
+
+def test_class_weights_are_right_where_the_model_knows_that_links_are_random():
+    for seed in range(3):
+        assert _error_of_weights(EquivalenceMixture(3, pairs="random", unlinked_weight=1), seed) < 0.005

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from sidelight.reproduce.experiment import Claim, Experiment, Paper, Printed, Summary, Verdict
+from sidelight.reproduce.experiment import Experiment, Paper, Printed, Summary, Verdict
 from sidelight.reproduce.journal import Journal, trials_path
 from sidelight.reproduce.papers import PAPERS, paper
 from sidelight.reproduce.reports import markdown_table
@@ -28,14 +28,11 @@ def write_page(folder: Path, path: Path) -> list[str]:
     path : Path
         The page.
     """
-    parts, shown = [_HEAD], []
-    for name in PAPERS:
-        found = stored_summaries(paper(name), folder / name)
-        if found:
-            shown += [f"{name} {experiment}" for experiment in found]
-            parts.append(_section(paper(name), found, folder / name, path.parent))
-    path.write_text("\n".join(parts), encoding="utf-8")
-    return shown
+    stored = {name: stored_summaries(paper(name), folder / name) for name in PAPERS}
+    stored = {name: found for name, found in stored.items() if found}
+    sections = [_section(paper(name), found, folder / name, path.parent) for name, found in stored.items()]
+    path.write_text("\n".join([_HEAD, _overview(stored), *sections]), encoding="utf-8")
+    return [f"{name} {experiment}" for name, found in stored.items() for experiment in found]
 
 
 def stored_summaries(which: Paper, folder: Path) -> dict[str, Summary]:
@@ -73,9 +70,24 @@ def _agrees(summary: Summary, key: tuple[tuple[str | int | float, ...], str], nu
     return abs(reached - number.value) <= 2 * error + 0.0005
 
 
+def _overview(stored: dict[str, dict[str, Summary]]) -> str:
+    """Return how many claims of each paper hold, with the command that runs it again."""
+    lines = ["| paper | trials | claims that hold | in part | that do not |", "|---|---|---|---|---|"]
+    for name, found in stored.items():
+        outcomes = [verdict.outcome for _, verdict in _verdicts(paper(name), found)]
+        counts = " | ".join(str(outcomes.count(outcome)) for outcome in ("holds", "holds in part", "does not hold"))
+        lines.append(f"| `sidelight reproduce {name}` | {_n_trials(found)} | {counts} |")
+    return "\n".join(lines) + "\n"
+
+
+def _n_trials(found: dict[str, Summary]) -> int:
+    own = [summary for summary in found.values() if summary.experiment.part_of is None]
+    return sum(len(cell.values[s.experiment.measures[0]]) for s in own for cell in s.cells.values())
+
+
 def _section(which: Paper, found: dict[str, Summary], folder: Path, base: Path) -> str:
     lines = [f"## {which.reference}\n", which.protocol.strip() + "\n"]
-    verdicts = [_judged(claim, found) for claim in which.claims if set(claim.needs) <= set(found)]
+    verdicts = _verdicts(which, found)
     if verdicts:
         lines += ["### Claims\n", "| claim | verdict | because |", "|---|---|---|"]
         lines += [f"| {text} | {outcome} | {because} |" for text, (outcome, because) in verdicts]
@@ -85,8 +97,13 @@ def _section(which: Paper, found: dict[str, Summary], folder: Path, base: Path) 
     return "\n".join(lines)
 
 
-def _judged(claim: Claim, found: dict[str, Summary]) -> tuple[str, Verdict]:
-    return claim.text, claim.judge(*(found[name] for name in claim.needs))
+def _verdicts(which: Paper, found: dict[str, Summary]) -> list[tuple[str, Verdict]]:
+    """Return the claims that the experiments at hand can judge, with verdicts."""
+    return [
+        (claim.text, claim.judge(*(found[name] for name in claim.needs)))
+        for claim in which.claims
+        if set(claim.needs) <= set(found)
+    ]
 
 
 def _experiment(experiment: Experiment, summary: Summary, folder: Path, base: Path) -> list[str]:
