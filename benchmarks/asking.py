@@ -1,31 +1,28 @@
 """Rows asked about against rows at random: adjusted Rand index after every round of answers.
 
-    python benchmarks/asking.py [--data FOLDER] [--sets iris wine …] [--models bayesian equivalence] [--draws 20]
-                                [--first 0] [--rounds 5] [--pairs 20]
+    python benchmarks/asking.py [--sets iris wine …] [--models bayesian equivalence] [--draws 20] [--first 0]
+                                [--rounds 5] [--pairs 20]
 
 Every round asks about pairs, the truth answers same or different, and the model is fitted again with all answers so
 far: `informative_pairs` in one arm, random pairs of rows in the other, from the same start. Scores are on rows in no
 link, which are other rows in each arm; "common" scores both arms on the rows in no link of either.
 
-FOLDER (or the environment variable SIDELIGHT_DATA) holds mnist_test.npz, for the two principal components of the
-digits 1, 2 and 3. The other sets come with scikit-learn.
+"mnist" is the digits 1, 2 and 3 in two principal components, "digits" the same ones of scikit-learn's.
 """
 
 import argparse
-import os
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.datasets import load_digits, load_iris, load_wine
-from sklearn.decomposition import PCA
 from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
 from sidelight import BayesianMixture, EquivalenceMixture, SideInformation
 from sidelight.asking import informative_pairs
+from sidelight.datasets import load
+from sidelight.reproduce.yu_methods import table
 
 SETS = ("iris", "wine", "mnist", "digits")
 MODELS: dict[str, Callable[[int], Any]] = {
@@ -52,7 +49,6 @@ class Outcome(NamedTuple):
 def main() -> None:
     """Compare, and print a table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, default=os.environ.get("SIDELIGHT_DATA"))
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
     parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
     parser.add_argument("--draws", type=int, default=20)
@@ -60,14 +56,12 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--pairs", type=int, default=20, help="in every round")
     asked = parser.parse_args()
-    if asked.data is None and "mnist" in asked.sets:
-        parser.error("say where the data are: --data FOLDER, or SIDELIGHT_DATA; or leave mnist out with --sets")
     seeds = range(asked.first, asked.first + asked.draws)
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for model in asked.models:
             for name in asked.sets:
-                case = load(name, asked.data)
+                case = case_of(name)
                 compare(f"{name:7} {model:12}", case, MODELS[model], seeds, asked.rounds, asked.pairs)
 
 
@@ -132,16 +126,13 @@ def spread(values: np.ndarray) -> str:
     return f"{np.mean(values):+.3f} ± {np.std(values):.3f}"
 
 
-def load(name: str, folder: Path | None) -> Case:
+def case_of(name: str) -> Case:
     """Return a data set."""
     if name == "mnist":
-        assert folder is not None
-        stored = np.load(Path(folder) / "mnist_test.npz")
-        chosen = np.isin(stored["y"], (1, 2, 3))
-        return Case(PCA(2, random_state=0).fit_transform(stored["X"][chosen] / 255.0), stored["y"][chosen])
-    X, y = {"iris": load_iris, "wine": load_wine, "digits": load_digits}[name](return_X_y=True)
+        return Case(*table("digits 1 2 3"))
+    X, y, _ = load(name)
     chosen = np.isin(y, (1, 2, 3)) if name == "digits" else np.ones(len(y), dtype=bool)
-    return Case(X[chosen], y[chosen])
+    return Case(np.asarray(X, dtype=float)[chosen], y[chosen])
 
 
 if __name__ == "__main__":
