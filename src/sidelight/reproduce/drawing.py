@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from sidelight.reproduce.experiment import Setting, Summary
+from sidelight.plots.palette import cluster_colours
+from sidelight.reproduce.experiment import ONE_CLUSTER, Experiment, Setting, Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,6 +41,8 @@ def curves(
 ) -> "Callable[[Figure, Summary], None]":
     """Return a function that draws a measure against what is varied, a line for each method, bars of one sd.
 
+    The numbers that a paper prints are crosses, where its own measure is drawn.
+
     Parameters
     ----------
     x : str
@@ -56,49 +59,85 @@ def curves(
 
     def draw(figure: "Figure", summary: Summary) -> None:
         experiment = summary.experiment
-        shown = methods or experiment.methods
+        shown = [_Line.of(experiment, name) for name in methods or experiment.methods]
+        measured = measure or experiment.measures[0]
         values = _values(summary, panel)
-        across = min(len(values), 3)
+        across = 2 if len(values) == 4 else min(len(values), 3)
         down = -(-len(values) // across)
         # Names are long: a narrow picture has them in few columns, and gets higher by the lines they take.
         columns = min(across + 1, 4)
-        lines = -(-len(shown) // columns)
+        lines = -(-(len(shown) + 1) // columns)
         figure.set_size_inches(max(_PANEL[0] * across, 4.6), _PANEL[1] * down + 0.25 * lines)
         grid = np.asarray(figure.subplots(down, across, squeeze=False)).ravel()
+        place = experiment.varied.index(x)
         for axes, value in zip(grid, values, strict=False):
-            for line, method in enumerate(shown):
-                _curve(axes, summary, method, line, experiment.varied.index(x), _only(summary, panel, value), measure)
+            settings = _only(summary, panel, value)
+            for line in shown:
+                _curve(axes, summary, line, place, settings, measured)
             axes.set(title=_title(panel, value), xlabel=x)
             if logarithmic:
-                axes.set_xscale("log", base=2)
+                axes.set_xscale("log")
+                axes.minorticks_off()
+            levels = list(dict.fromkeys(setting[place] for setting in settings))
+            axes.set_xticks([float(level) for level in levels], [str(level) for level in levels])
             axes.spines[["top", "right"]].set_visible(False)
         for axes in grid[len(values) :]:
             axes.set_visible(False)
         for axes in grid[::across]:
-            axes.set_ylabel(measure or experiment.measures[0])
-        figure.legend(*grid[0].get_legend_handles_labels(), loc="outside lower center", ncols=columns, frameon=False)
+            axes.set_ylabel(measured)
+        # One name for each line, from whichever panels have it, in the order of the lines.
+        named = {
+            label: handle for axes in grid for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
+        }
+        names = [line.method for line in shown if line.method in named]
+        names += [name for name in named if name not in names]
+        handles = [named[name] for name in names]
+        figure.legend(handles, names, loc="outside lower center", ncols=columns, frameon=False)
 
     return draw
 
 
-def _curve(
-    axes: "Axes",
-    summary: Summary,
-    method: str,
-    line: int,
-    place: int,
-    settings: list[Setting],
-    measure: str | None,
-) -> None:
-    name = measure or summary.experiment.measures[0]
-    cells = [
-        (setting[place], summary.cells[setting, method]) for setting in settings if (setting, method) in summary.cells
-    ]
-    if cells:
-        at = [float(value) for value, _ in cells]
-        means, deviations = [cell.mean(name) for _, cell in cells], [cell.sd(name) for _, cell in cells]
-        marker = _MARKERS[line % len(_MARKERS)]
-        axes.errorbar(at, means, yerr=deviations, marker=marker, markersize=4, capsize=3, lw=1.2, label=method)
+class _Line(NamedTuple):
+    """How a method is drawn: the paper's own solid, ours dashed, one cluster grey; colours by the order of methods."""
+
+    method: str
+    colour: Any
+    marker: str
+    style: str
+
+    @classmethod
+    def of(cls, experiment: Experiment, method: str) -> Self:
+        if method == ONE_CLUSTER:
+            return cls(method, "0.6", "", ":")
+        place = experiment.methods.index(method)
+        colour = cluster_colours(len(experiment.methods))[place]
+        style = "-" if method in experiment.published else "--"
+        return cls(method, colour, _MARKERS[place % len(_MARKERS)], style)
+
+
+def _curve(axes: "Axes", summary: Summary, line: _Line, place: int, settings: list[Setting], measure: str) -> None:
+    experiment = summary.experiment
+    cells = {s: summary.cells[s, line.method] for s in settings if (s, line.method) in summary.cells}
+    if not cells:
+        return
+    axes.errorbar(
+        [float(setting[place]) for setting in cells],
+        [cell.mean(measure) for cell in cells.values()],
+        yerr=None if line.method == ONE_CLUSTER else [cell.sd(measure) for cell in cells.values()],
+        color=line.colour,
+        marker=line.marker,
+        ls=line.style,
+        markersize=4,
+        capsize=3,
+        lw=1.2,
+        label=line.method,
+    )
+    printed = {s: experiment.printed[s, line.method] for s in cells if (s, line.method) in experiment.printed}
+    if printed and measure == experiment.measures[0]:
+        at = [float(setting[place]) for setting in printed]
+        axes.scatter(at, [number.value for number in printed.values()], marker="x", color=line.colour, zorder=3)
+        is_best = any(number.is_best for number in printed.values())
+        axes.plot([], [], "x", color="black", label="printed (best of several)" if is_best else "printed")
 
 
 def _title(panel: str | None, value: str | int | float | None) -> str:
