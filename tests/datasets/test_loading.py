@@ -53,11 +53,10 @@ def test_a_name_nobody_knows():
 
 
 def test_a_set_that_cannot_be_downloaded(folder):
-    with pytest.raises(DatasetError, match=r"liver.csv.gz is not in .*data or .*cannot be downloaded.*SIDELIGHT_DATA"):
+    with pytest.raises(DatasetError, match=r"liver.csv.gz is not in .*data or .*Make it.*bupa.*SIDELIGHT_DATA"):
         load("liver")
 
 
-@pytest.mark.filterwarnings("ignore")  # scikit-learn warns of the retry before it gives up
 def test_without_network(folder):
     with pytest.raises(DatasetError, match=r"glass.csv.gz is not in .*OpenML cannot be reached.*SIDELIGHT_DATA"):
         load("glass")
@@ -116,3 +115,11 @@ def test_numbers_as_names_become_numbers():
     entry = CATALOGUE["liver"]
     y = checked(entry, np.ones((345, 6)), np.repeat(["1", "2"], [145, 200]), "a table")
     assert y.dtype == np.int64
+
+
+def test_sets_that_cannot_be_downloaded_say_where_they_come_from():
+    by_hand = {
+        name: entry.origin for name, entry in CATALOGUE.items() if entry.bundled is None and entry.openml is None
+    }
+    assert set(by_hand) == {"coil20", "liver", "leukemia_yeoh", "lung_bhattacharjee"}
+    assert all(by_hand.values())

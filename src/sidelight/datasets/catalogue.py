@@ -24,6 +24,8 @@ class Entry:
     stored : {"csv.gz", "npz"}, default "csv.gz"
         How it is kept: a table with the class in its last column, ``target``; or arrays ``X``, ``y`` and perhaps
         ``scale``, which ``X`` is divided by.
+    origin : str, optional
+        Where it can be had by hand, where OpenML does not have it.
     """
 
     shape: tuple[int, int]
@@ -33,6 +35,7 @@ class Entry:
     openml: int | None = None
     first_row: int = 0
     stored: str = "csv.gz"
+    origin: str | None = None
 
 
 def _counted(names: str, counts: tuple[int, ...]) -> dict[str, int]:
@@ -95,6 +98,7 @@ CATALOGUE: Mapping[str, Entry] = {
         {str(number): 72 for number in range(1, 21)},
         "Twenty objects on a turntable, 32 by 32 pixels of 0 to 1 (Columbia University).",
         stored="npz",
+        origin="COIL20.mat of the repository jundongl/scikit-feature",
     ),
     "ecoli": Entry(
         (336, 7),
@@ -107,6 +111,7 @@ CATALOGUE: Mapping[str, Entry] = {
         _counted("1 2", (145, 200)),
         "Blood tests and drinks (UCI Liver Disorders). The class was meant as a split in training and test, not as a "
         "diagnosis; papers use it as the class nevertheless.",
+        origin="bupa.data of the UCI repository, whose last column is the class",
     ),
     "pima": Entry(
         (768, 8),
@@ -149,10 +154,12 @@ CATALOGUE: Mapping[str, Entry] = {
         (248, 2526),
         _counted("TEL-AML Hyperdip>50 T-ALL E2A-PBX1 MLL BCR-ABL", (79, 64, 43, 27, 20, 15)),
         "Gene expression of childhood leukemia (Yeoh et al. 2002; filtered by de Souto et al. 2008). Raw values.",
+        origin="yeoh-2002-v2_database.txt of the repository padilha/biclustlib, a row for each sample",
     ),
     "lung_bhattacharjee": Entry(
         (203, 1543),
         _counted("AD SQ COID NL SCLC", (139, 21, 20, 17, 6)),
         "Gene expression of lung tissue (Bhattacharjee et al. 2001; filtered by de Souto et al. 2008). Raw values.",
+        origin="bhattacharjee-2001_database.txt of the repository padilha/biclustlib, a row for each sample",
     ),
 }

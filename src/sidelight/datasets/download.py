@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+import warnings
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -27,7 +28,10 @@ def download(name: str, entry: Entry, path: Path) -> Path:
     from sklearn.datasets import fetch_openml
 
     try:
-        bunch = fetch_openml(data_id=entry.openml, as_frame=True, data_home=path.parent / "openml", n_retries=1)
+        with warnings.catch_warnings():
+            # The error that follows a last attempt says the same.
+            warnings.filterwarnings("ignore", message="A network error occurred")
+            bunch = fetch_openml(data_id=entry.openml, as_frame=True, data_home=path.parent / "openml", n_retries=1)
     except ImportError:
         raise DatasetError(f"downloading {name} needs pandas: pip install 'sidelight[table]'") from None
     X, y = as_in_catalogue(entry, bunch.data, np.asarray(bunch.target, dtype=str), f"OpenML's data set {entry.openml}")

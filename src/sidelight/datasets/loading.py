@@ -99,9 +99,10 @@ def _find(name: str, entry: Entry) -> Path:
             return folder / file
     tried = " or ".join(str(folder) for folder in folders)
     if entry.openml is None:
+        form = "arrays X and y" if entry.stored == "npz" else "a table with the class in a last column, target"
         raise DatasetError(
-            f"{file} is not in {tried}, and cannot be downloaded: put it in a folder and name that by "
-            f"{FOLDER_VARIABLE} (a table with the class in its last column, target; or arrays X and y)."
+            f"{file} is not in {tried}, and OpenML does not have it. Make it ({form}) from {entry.origin}, and name "
+            f"its folder by {FOLDER_VARIABLE}."
         )
     from sidelight.datasets.download import download
 
