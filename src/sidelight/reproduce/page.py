@@ -12,9 +12,9 @@ _HEAD = """# The papers, run again
 
 Made by `sidelight reproduce --page`, from the files beside it; change the experiments, not this page. Every row has the
 paper's number, the same method and protocol here (mean ± standard deviation over draws, and the best of them), the same
-on rows nothing was said about, the score of putting everything in one cluster, and the method of sidelight that does
-best on the rows nothing was said about, chosen by these same draws. "found before" is what an independent
-implementation of the same protocol gave.
+on rows nothing was said about, the score of putting everything in one cluster (on all rows, and on those), and the
+method of sidelight that does best on the rows nothing was said about, chosen by these same draws. "found before" is
+what an independent implementation of the same protocol gave.
 """
 
 
