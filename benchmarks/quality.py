@@ -7,9 +7,9 @@
 Scores are adjusted Rand indices on rows nothing was said about. Tables are standardised, for all methods alike;
 digits are 600 images in 15 principal components. Methods that need a number of clusters are given the true one;
 BayesianMixture and ClassMixture find it. A method that refuses or fails on a draw scores 0 there, and is counted.
-Trials are stored as they finish, in benchmarks/results, and a run that was stopped goes on. The peer is not a
-dependency: ``pip install --no-deps active-semi-supervised-clustering metric-learn`` puts it in place; without it its
-rows are missing.
+Trials are stored as they finish, in benchmarks/results, and a run that was stopped goes on. Peers are no dependencies:
+``pip install --no-deps active-semi-supervised-clustering metric-learn`` and ``pip install pomegranate`` put them in
+place; methods of a peer that is not there are left out. Metrics of metric-learn 0.7 fail with scikit-learn 1.9.
 """
 
 import argparse
@@ -46,7 +46,8 @@ SETS = ("iris", "wine", "glass", "ecoli", "thyroid", "breast_cancer_wisconsin", 
 LABELS = (0.05, 0.1, 0.2)
 LINKS = (0.25, 0.5, 1.0)  # per row
 DRAWS = 5
-PEER = "active-semi-supervised-clustering"
+ACTIVE, POMEGRANATE = PEERS = ("active-semi-supervised-clustering", "pomegranate")
+MODULES = {ACTIVE: "active_semi_clustering.semi_supervised", POMEGRANATE: "pomegranate.gmm"}
 
 
 class Problem(NamedTuple):
@@ -111,15 +112,15 @@ def classifier(make: Callable[[], Any], problem: Problem) -> np.ndarray:
     return np.asarray(make().fit(problem.X, problem.side.labels).predict(problem.X))
 
 
-def peer(module: str, name: str) -> Any:
-    """Return a class of the peer, which sets NumPy to raise on underflow when it is imported."""
+def active(module: str, name: str) -> Any:
+    """Return a class of active-semi-supervised-clustering, which sets NumPy to raise on underflow when imported."""
     with np.errstate():
-        return getattr(import_module(f"active_semi_clustering.semi_supervised.{module}"), name)
+        return getattr(import_module(f"{MODULES[ACTIVE]}.{module}"), name)
 
 
-def peer_with_links(name: str, problem: Problem) -> np.ndarray:
-    """Fit a method of the peer that takes links."""
-    model = peer("pairwise_constraints", name)(n_clusters=problem.n_classes)
+def active_with_links(name: str, problem: Problem) -> np.ndarray:
+    """Fit a method of active-semi-supervised-clustering that takes links."""
+    model = active("pairwise_constraints", name)(n_clusters=problem.n_classes)
     must, cannot = (
         [tuple(pair) for pair in pairs.tolist()] for pairs in (problem.side.must_link, problem.side.cannot_link)
     )
@@ -129,13 +130,32 @@ def peer_with_links(name: str, problem: Problem) -> np.ndarray:
     return np.asarray(model.labels_)
 
 
-def peer_with_labels(name: str, problem: Problem) -> np.ndarray:
-    """Fit a method of the peer that takes labels."""
-    model = peer("labeled_data", name)(n_clusters=problem.n_classes)
+def active_with_labels(name: str, problem: Problem) -> np.ndarray:
+    """Fit a method of active-semi-supervised-clustering that takes labels."""
+    model = active("labeled_data", name)(n_clusters=problem.n_classes)
     np.random.seed(problem.seed)  # noqa: NPY002  (the peer draws from NumPy's global source)
     with np.errstate(all="ignore"):
         model.fit(problem.X, y=problem.side.labels)
     return np.asarray(model.labels_)
+
+
+def pomegranate_with_labels(covariance_type: str, problem: Problem) -> np.ndarray:
+    """Fit a Gaussian mixture of pomegranate, whose priors are certain of labelled rows and even for the others.
+
+    It starts at the means of the labelled rows, with the covariance of the table.
+    """
+    torch = import_module("torch")
+    torch.set_num_threads(1)
+    X, labels, classes = torch.tensor(problem.X), problem.side.labels, np.arange(problem.n_classes)
+    spread = np.cov(problem.X.T) if covariance_type == "full" else problem.X.var(axis=0)
+    normal = import_module("pomegranate.distributions").Normal
+    start = [
+        normal(torch.tensor(problem.X[labels == c].mean(axis=0)), torch.tensor(spread), covariance_type)
+        for c in classes
+    ]
+    priors = np.where(labels[:, None] >= 0, labels[:, None] == classes, 1 / len(classes))
+    model = import_module(MODULES[POMEGRANATE]).GeneralMixtureModel(start).fit(X, priors=torch.tensor(priors))
+    return np.asarray(model.predict(X))
 
 
 MIXTURES: dict[str, Method] = {
@@ -170,16 +190,18 @@ METHODS: dict[str, dict[str, Method]] = {
         "SelfTraining, SVC (scikit-learn)": partial(
             classifier, lambda: SelfTrainingClassifier(SVC(probability=True, random_state=0))
         ),
-        f"SeededKMeans ({PEER})": partial(peer_with_labels, "SeededKMeans"),
-        f"ConstrainedKMeans ({PEER})": partial(peer_with_labels, "ConstrainedKMeans"),
+        f"SeededKMeans ({ACTIVE})": partial(active_with_labels, "SeededKMeans"),
+        f"ConstrainedKMeans ({ACTIVE})": partial(active_with_labels, "ConstrainedKMeans"),
+        f"GeneralMixtureModel, full ({POMEGRANATE})": partial(pomegranate_with_labels, "full"),
+        f"GeneralMixtureModel, diagonal ({POMEGRANATE})": partial(pomegranate_with_labels, "diag"),
         **UNINFORMED,
     },
     "links": {
         **MIXTURES,
         **BASELINES,
-        f"COPKMeans ({PEER})": partial(peer_with_links, "COPKMeans"),
-        f"PCKMeans ({PEER})": partial(peer_with_links, "PCKMeans"),
-        f"MPCKMeans ({PEER})": partial(peer_with_links, "MPCKMeans"),
+        f"COPKMeans ({ACTIVE})": partial(active_with_links, "COPKMeans"),
+        f"PCKMeans ({ACTIVE})": partial(active_with_links, "PCKMeans"),
+        f"MPCKMeans ({ACTIVE})": partial(active_with_links, "MPCKMeans"),
         **UNINFORMED,
     },
 }
@@ -197,7 +219,7 @@ def measure(kind: str, setting: Setting, method: str, seed: int) -> Mapping[str,
         try:
             labels = METHODS[kind][method](problem)
         except Exception as refusal:  # a peer may fail in any way; what counts is that the user has no result
-            if not method.endswith(f"({PEER})") and not isinstance(refusal, ValueError):
+            if peer_of(method) is None and not isinstance(refusal, ValueError):
                 raise
             return {"rand, free rows": 0.0, "rand, all rows": 0.0, "gave up": 1.0}
     return {
@@ -226,13 +248,21 @@ def grid(kind: str, methods: tuple[str, ...]) -> Experiment:
     )
 
 
-def available(kind: str) -> tuple[str, ...]:
+def peer_of(method: str) -> str | None:
+    """Return the package that a method comes from, if it is a peer."""
+    return next((peer for peer in PEERS if method.endswith(f"({peer})")), None)
+
+
+def available(kind: str) -> list[str]:
     """Return the methods that can be run here."""
-    try:
-        peer("labeled_data", "SeededKMeans")
-    except ImportError:
-        return tuple(name for name in METHODS[kind] if not name.endswith(f"({PEER})"))
-    return tuple(METHODS[kind])
+    missing = set()
+    for peer, module in MODULES.items():
+        try:
+            with np.errstate():
+                import_module(module)
+        except ImportError:
+            missing.add(peer)
+    return [name for name in METHODS[kind] if peer_of(name) not in missing]
 
 
 def timed(kind: str, trial: Trial) -> tuple[Trial, Mapping[str, float]]:
