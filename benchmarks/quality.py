@@ -286,23 +286,37 @@ def run(kind: str) -> None:
 # --- the report -------------------------------------------------------------------------------------------------------
 
 
-def report(kind: str) -> None:
-    """Print the table of means and mean ranks, store it as Markdown, and draw the picture."""
+class Ranking(NamedTuple):
+    """What is stored, and its methods from the best mean rank over all cells to the worst."""
+
+    summary: Summary
+    methods: list[str]
+    ranks: np.ndarray
+
+
+def ranked(kind: str) -> Ranking:
+    """Return the methods that were run on every cell, by mean rank."""
     experiment = grid(kind, tuple(METHODS[kind]))
-    stored = Journal.of(experiment, RESULTS).results
-    summary = summarise(experiment, stored, experiment.trials(quick=False))
+    summary = summarise(experiment, Journal.of(experiment, RESULTS).results, experiment.trials(quick=False))
     methods = [name for name in METHODS[kind] if all((s, name) in summary.cells for s in summary.settings)]
     means = np.array([[summary.mean(s, name) for s in summary.settings] for name in methods])
     ranks = np.array([rankdata(-column) for column in means.T]).T.mean(axis=1)
-    order = np.argsort(ranks)
-    text = markdown(kind, summary, [methods[i] for i in order], ranks[order])
+    order = np.argsort(ranks, kind="stable")
+    return Ranking(summary, [methods[i] for i in order], ranks[order])
+
+
+def report(kind: str) -> None:
+    """Print the table of means and mean ranks, store it as Markdown, and draw the picture."""
+    ranking = ranked(kind)
+    text = markdown(kind, ranking)
     (RESULTS / f"quality-{kind}.md").write_text(text, encoding="utf-8")
     print(text)
-    draw(kind, summary, [methods[i] for i in order], ranks[order])
+    draw(kind, ranking)
 
 
-def markdown(kind: str, summary: Summary, methods: list[str], ranks: np.ndarray) -> str:
+def markdown(kind: str, ranking: Ranking) -> str:
     """Return mean ranks over all cells, and for each set the mean over levels, with the sd over draws and levels."""
+    summary, methods, ranks = ranking
     lines = [
         f"`python benchmarks/quality.py {kind}`: adjusted Rand index on rows nothing was said about, mean over "
         f"{', '.join(str(level) for level in (LABELS if kind == 'labels' else LINKS))} "
@@ -321,8 +335,9 @@ def markdown(kind: str, summary: Summary, methods: list[str], ranks: np.ndarray)
     return "\n".join(lines) + "\n"
 
 
-def draw(kind: str, summary: Summary, methods: list[str], ranks: np.ndarray) -> None:
+def draw(kind: str, ranking: Ranking) -> None:
     """Draw mean ranks, and the score on every set."""
+    summary, methods, ranks = ranking
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

@@ -118,8 +118,8 @@ _FOUND_BEFORE: Mapping[tuple[Setting, str], Printed] = {
     (("digits 4 5 6 7", 64), "EquivalenceMixture"): Printed(0.72),
 }
 _ONLY_WEIGHT = (
-    "the default has a prior on covariances and the best of eight starts too; with GM-PR's start and prior, and rows in "
-    "no link counting a twentieth, it is {}, which agrees"
+    "the default has a prior on covariances and the best of eight starts too; with GM-PR's start and prior, and rows "
+    "in no link counting a twentieth, it is {}, which agrees"
 )
 _PLAIN = "k-means++ takes the best of a few candidates here, as in scikit-learn; drawing one, in raw columns, gives {}"
 _WHY: Mapping[tuple[Setting, str], str] = {
