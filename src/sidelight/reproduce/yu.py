@@ -56,7 +56,7 @@ points in its figure 8(c) and two in 8(d).
   (`pairs="conditional"`) and the start and prior of GM-PR; sums over links that are too entangled to be exact are
   belief propagation. EM-PC is `PosteriorConstraintMixture`. The weight of links in SSKK is n / (classes × links), as in
   Kulis et al.; CSC raises its own until no link is broken or the cut gets too dear. With so wide a kernel all cuts
-  of COIL-20 are nearly as dear as one by chance (18.6 to 18.9, of 19), so that links alone decide, and often against the
+  of COIL-20 are nearly as dear as one by chance (18.6 to 18.9, of 19), so that links alone decide, often against the
   graph: hence the spread of CSC. With neighbours only, `ConstrainedSpectralClustering` is the best method there.
 - The caption of figure 9 says cannot-links, the text links: random pairs, of which 19 in 20 are cannot-links there.
 - Figure 3 shows one picture of unknown data: here 40 rows in four heaps, two above and two below. Two links are drawn
