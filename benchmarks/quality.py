@@ -15,7 +15,7 @@ place; methods of a peer that is not there are left out. Metrics of metric-learn
 import argparse
 import warnings
 from collections.abc import Callable, Mapping
-from functools import lru_cache, partial
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -67,7 +67,6 @@ class Problem(NamedTuple):
 Method = Callable[[Problem], np.ndarray]
 
 
-@lru_cache(maxsize=1)
 def table(name: str) -> tuple[np.ndarray, np.ndarray]:
     """Return a table, standardised, and its classes as numbers."""
     X, y, _ = load(name)
