@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from sidelight.reproduce import paper
+from sidelight.reproduce.drawing import save_picture
 from sidelight.reproduce.page import departures, stored_summaries, write_page
+from sidelight.reproduce.reports import write_csv
 
 RESULTS = Path(__file__).parents[2] / "docs" / "reproduction"
 STORED = sorted(folder.name for folder in RESULTS.iterdir() if folder.is_dir())
@@ -33,3 +35,14 @@ def test_the_page_is_made_from_the_files(tmp_path):
     write_page(tmp_path / "reproduction", tmp_path / "page.md")
     shown = (RESULTS.parent / "reproduction.md").read_text(encoding="utf-8")
     assert (tmp_path / "page.md").read_text(encoding="utf-8") == shown
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_curves_can_be_drawn_and_tables_are_what_the_trials_give(name, tmp_path):
+    for experiment, summary in stored_summaries(paper(name), RESULTS / name).items():
+        write_csv(summary, tmp_path / "table.csv")
+        assert (tmp_path / "table.csv").read_bytes() == (RESULTS / name / f"{experiment}.csv").read_bytes()
+        if summary.experiment.draw is not None:
+            assert (RESULTS / name / f"{experiment}.png").exists()
+            if summary.experiment.draw.__qualname__.startswith("curves."):  # the others fit models
+                assert save_picture(summary, tmp_path / "curves.png")

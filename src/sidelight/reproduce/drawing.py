@@ -50,7 +50,7 @@ def curves(
     panel : str, optional
         The varied thing that each panel shows one value of.
     methods : sequence of str, optional
-        All by default.
+        All by default. Those that an experiment does not have are left out.
     measure : str, optional
         The paper's by default.
     logarithmic : bool, default False
@@ -59,7 +59,7 @@ def curves(
 
     def draw(figure: "Figure", summary: Summary) -> None:
         experiment = summary.experiment
-        shown = [_Line.of(experiment, name) for name in methods or experiment.methods]
+        shown = [_Line.of(experiment, name) for name in methods or experiment.methods if name in experiment.methods]
         measured = measure or experiment.measures[0]
         values = _values(summary, panel)
         across = 2 if len(values) == 4 else min(len(values), 3)
