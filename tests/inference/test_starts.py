@@ -1,7 +1,7 @@
 """Where to start."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
@@ -62,6 +62,7 @@ def test_fewer_labelled_rows_than_components_is_made_up_for():
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10**6))
+@example(143684)  # the last two rows, of equal weight, help alike
 def test_a_start_depends_neither_on_order_nor_on_repetition(seed):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(30, 2))

@@ -105,6 +105,7 @@ def _draw_far(
     for centre in known:
         nearest = np.minimum(nearest, _squared_distances(rows, norms, centre[None])[:, 0])
     n_candidates = 2 + int(np.log(len(centres)))
+    rounding = 1e-12 * float(weights @ norms)
     for component in components:
         potential = weights * nearest if np.isfinite(nearest).all() else weights
         if potential.sum() <= 0:
@@ -113,7 +114,9 @@ def _draw_far(
         drawn = np.searchsorted(cumulated, random.uniform(size=n_candidates) * cumulated[-1], side="right")
         candidates = np.minimum(drawn, len(rows) - 1)
         closer = np.minimum(nearest[:, None], _squared_distances(rows, norms, rows[candidates]))
-        best = int(np.argmin(weights @ closer))
+        costs = weights @ closer
+        # Two candidates may help alike, each leaving the other; the first drawn is kept, whatever the rounding.
+        best = int(np.argmax(costs <= costs.min() + rounding))
         centres[component] = rows[candidates[best]]
         nearest = closer[:, best]
 
