@@ -5,11 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from sidelight.reproduce.amini_methods import CRITERION, FALL, FREE, PURITY
-from sidelight.reproduce.experiment import Claim, Gain, Setting, Summary, Verdict, graded
-
-
-def _written(gain: Gain) -> str:
-    return f"{gain.mean:+.3f} ± {gain.standard_error:.3f}"
+from sidelight.reproduce.experiment import Claim, Setting, Summary, Verdict, graded
 
 
 def _starts_matter(figure_1: Summary) -> Verdict:
@@ -41,7 +37,7 @@ def _never_falls(*figures: Summary) -> Verdict:
 
 def _as_good_as_em(figure_3: Summary) -> Verdict:
     gains = {setting[0]: figure_3.gain(setting, "CEM", "EM") for setting in figure_3.settings}
-    said = "; ".join(f"{distance} sd apart {_written(gain)}" for distance, gain in gains.items())
+    said = "; ".join(f"{distance} sd apart {gain}" for distance, gain in gains.items())
     comparable = [float(not (-gain).is_sure) for gain in gains.values()]
     return graded(comparable, 1.0, f"purity of CEM over EM: {said}")
 
@@ -54,7 +50,7 @@ def _ahead(summary: Summary, pairs: Mapping[str, str], settings: list[Setting]) 
         for method, over in pairs.items()
     ]
     behind = sum((-gain).is_sure for _, _, gain in gains)
-    said = "; ".join(f"{setting[0]} {setting[1]:g}, {method} {_written(gain)}" for setting, method, gain in gains)
+    said = "; ".join(f"{setting[0]} {setting[1]:g}, {method} {gain}" for setting, method, gain in gains)
     sure = [float(gain.is_sure) for _, _, gain in gains]
     return graded(sure, 1.0, f"surely ahead in {sum(sure):.0f} and surely behind in {behind} of {len(gains)}: {said}")
 

@@ -1,6 +1,7 @@
 """Sections 3.1 and 3.2 of Echraibi et al.: four Gaussians, in three classes or with two views."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -136,18 +137,11 @@ FIGURE_3 = Experiment(
     quick_seeds=5,
     draw=_draw_iterations_of(4, "close"),
 )
-FIGURE_4 = Experiment(
+FIGURE_4 = replace(
+    FIGURE_3,
     name="figure-4",
     title="four Gaussians in three classes, T = 10",
-    varied=("middles",),
-    settings=[("close",), ("far",)],
-    quick=[("close",), ("far",)],
-    published=("DPGMM", "SS-DPGMM"),
-    ours=("BayesianMixture",),
-    measures=_SYNTHETIC_MEASURES,
     measure=measure_middles_10,
-    seeds=20,
-    quick_seeds=5,
     draw=_draw_iterations_of(10, "close"),
 )
 FIGURE_5 = Experiment(

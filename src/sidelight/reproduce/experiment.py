@@ -160,6 +160,9 @@ class Gain(NamedTuple):
     def __neg__(self) -> "Gain":
         return Gain(-self.mean, self.standard_error)
 
+    def __str__(self) -> str:
+        return f"{self.mean:+.3f} ± {self.standard_error:.3f}"
+
 
 @dataclass(frozen=True)
 class Summary:

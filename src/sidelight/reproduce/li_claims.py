@@ -38,9 +38,7 @@ def _labels_help(*tables: Summary) -> Verdict:
         if {(name, 0.0), (name, 0.5)} <= set(table.settings)
         for method in (KMEANS, LPD)
     }
-    said = "; ".join(
-        f"{name}, {method}: {gain.mean:+.3f} ± {gain.standard_error:.3f}" for (name, method), gain in gains.items()
-    )
+    said = "; ".join(f"{name}, {method}: {gain}" for (name, method), gain in gains.items())
     return graded(
         [float(gain.is_sure) for gain in gains.values()],
         1.0,

@@ -9,10 +9,6 @@ from sidelight.reproduce.experiment import ONE_CLUSTER, Claim, Gain, Setting, Su
 from sidelight.reproduce.yu_methods import DIGITS, FREE, PURITY, SEVERAL, WRONG
 
 
-def _written(gain: Gain) -> str:
-    return f"{gain.mean:+.3f} ± {gain.standard_error:.3f}"
-
-
 def _where(setting: Setting) -> str:
     return " ".join(str(value) for value in setting)
 
@@ -51,7 +47,7 @@ def _must_links_do(figure_6: Summary) -> Verdict:
         for setting in figure_6.settings
         if setting[1] == most
     }
-    said = "; ".join(f"{name} {mean:.3f}, {_written(gain)} over one cluster" for name, (gain, mean) in gains.items())
+    said = "; ".join(f"{name} {mean:.3f}, {gain} over one cluster" for name, (gain, mean) in gains.items())
     sure = [float(gain.is_sure) for gain, _ in gains.values()]
     return graded(sure, 1.0, f"purity of rows in no link with {most} must-links: {said}")
 
@@ -65,7 +61,7 @@ def _never_behind(figure_7: Summary) -> Verdict:
         if (-gain).is_sure
     ]
     n_compared = 2 * len(figure_7.settings)
-    worst = "; ".join(f"{_where(setting)}, {rival}: {_written(gain)}" for setting, rival, gain in behind[:6])
+    worst = "; ".join(f"{_where(setting)}, {rival}: {gain}" for setting, rival, gain in behind[:6])
     said = f"behind by more than two standard errors in {len(behind)} of {n_compared} comparisons"
     if not behind:
         return Verdict("holds", said)
@@ -131,7 +127,7 @@ def _more_components(figure_10: Summary, name: str, beyond: int) -> dict[str, li
 
 
 def _spoken(gains: Mapping[str, list[Gain]]) -> str:
-    return "; ".join(f"{name}: " + ", ".join(map(_written, found)) for name, found in gains.items())
+    return "; ".join(f"{name}: " + ", ".join(map(str, found)) for name, found in gains.items())
 
 
 def _helps_on_a_moon(figure_10: Summary) -> Verdict:
