@@ -22,7 +22,7 @@ from threadpoolctl import threadpool_limits
 from sidelight import BayesianMixture, EquivalenceMixture, SideInformation
 from sidelight.asking import informative_pairs
 from sidelight.datasets import load
-from sidelight.reproduce.yu_methods import table
+from sidelight.reproduce.yu.methods import table
 
 SETS = ("iris", "wine", "mnist", "digits")
 MODELS: dict[str, Callable[[int], Any]] = {

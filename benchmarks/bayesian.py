@@ -16,8 +16,8 @@ from sklearn.datasets import make_blobs
 from sklearn.mixture import BayesianGaussianMixture
 from threadpoolctl import threadpool_limits
 
-from sidelight.couplings.field import PottsField, atoms_of, lay_stages
 from sidelight.couplings.independent import Independent
+from sidelight.couplings.potts import PottsField, atoms_of, lay_stages
 from sidelight.families.conjugate import NormalWishart
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.rows import Rows

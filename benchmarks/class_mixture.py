@@ -15,11 +15,11 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from sidelight import ClassMixture, SideInformation
-from sidelight.couplings.mean_field import MeanField
-from sidelight.couplings.pair_sums import PairSums
-from sidelight.inference.threads import one_blas_thread
-from sidelight.reproduce.zhao_clouds import eight_in_three
-from sidelight.reproduce.zhao_methods import linked
+from sidelight.couplings.class_penalty.mean_field import MeanField
+from sidelight.couplings.class_penalty.pair_sums import PairSums
+from sidelight.inference.executors.threads import one_blas_thread
+from sidelight.reproduce.zhao.clouds import eight_in_three
+from sidelight.reproduce.zhao.methods import linked
 from sidelight.side import draw_labels
 
 # --- descent ---------------------------------------------------------------------------------------------------------

@@ -19,8 +19,8 @@ from sidelight.admixture.cells import accumulate, accumulate_for
 from sidelight.admixture.model import Parameters, State
 from sidelight.admixture.scaling import survey_observed
 from sidelight.admixture.updates import Flat
+from sidelight.inference.executors.threads import one_blas_thread
 from sidelight.inference.rows import Rows
-from sidelight.inference.threads import one_blas_thread
 
 
 def plain_pass(X: np.ndarray, alpha: np.ndarray, means: np.ndarray, variances: np.ndarray, gamma: np.ndarray) -> tuple:

@@ -13,11 +13,11 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from sidelight.couplings.independent import Independent
-from sidelight.couplings.links import LinkProblem, infer, link_graphs, linked_rows, most_probable, plan
+from sidelight.couplings.link_graph import LinkProblem, infer, link_graphs, linked_rows, most_probable, plan
 from sidelight.families.gaussian import CovariancePrior, FullGaussian
+from sidelight.inference.coupled_rows import TiedRows
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.rows import Rows
-from sidelight.inference.tied import TiedRows
 from sidelight.kernels.backend import compiled
 from sidelight.side import SideInformation
 from sidelight.weights import MaximumLikelihoodWeights

@@ -36,9 +36,9 @@ from threadpoolctl import threadpool_limits
 
 import sidelight as sl
 from sidelight.datasets import load
-from sidelight.reproduce.experiment import Experiment, Setting, Summary, Trial
-from sidelight.reproduce.journal import Journal
-from sidelight.reproduce.running import summarise
+from sidelight.reproduce.framework.experiment import Experiment, Setting, Summary, Trial
+from sidelight.reproduce.framework.journal import Journal
+from sidelight.reproduce.framework.running import summarise
 from sidelight.side import SideInformation, draw_labels, draw_links
 
 RESULTS = Path(__file__).parent / "results"

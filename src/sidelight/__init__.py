@@ -13,7 +13,7 @@ from sidelight.baselines import (
     HMRFKMeans,
     SeededKMeans,
 )
-from sidelight.estimators.bayesian import BayesianMixture
+from sidelight.estimators.bayesian.mixture import BayesianMixture
 from sidelight.estimators.class_mixture import ClassMixture
 from sidelight.estimators.equivalence import EquivalenceMixture
 from sidelight.estimators.labelled import LabelledMixture

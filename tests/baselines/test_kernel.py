@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
 from sidelight.baselines import ConstrainedKernelKMeans
-from sidelight.baselines.kernel import exchange
+from sidelight.baselines.kernel_kmeans import exchange
 from sidelight.side import draw_links
 
 

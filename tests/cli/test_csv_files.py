@@ -2,9 +2,9 @@
 
 import pytest
 
-from sidelight.cli.csv_files import open_csv
-from sidelight.cli.failures import Refusal
-from sidelight.cli.tables import read_ids, read_text
+from sidelight.cli.errors import Refusal
+from sidelight.cli.tables.csv import open_csv
+from sidelight.cli.tables.files import read_ids, read_text
 
 WHOLE = "id,size,note\n007,1.5,small\n008,,\n009,2.25,large\n"
 READ = {"id": [7, 8, 9], "size": [1.5, None, 2.25], "note": ["small", None, "large"]}

@@ -7,7 +7,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from sidelight.cli.failures import Commands, refusing
+from sidelight.cli.errors import Commands, refusing
 from sidelight.cli.main import main
 
 TABLE = "id,x,y,segment\n" + "".join(f"{i},{i % 7}.5,{i * i % 11}.25,{'a' if i == 3 else ''}\n" for i in range(40))

@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sidelight.cli.failures import Refusal
-from sidelight.cli.finding import find_columns
-from sidelight.cli.tables import open_table
+from sidelight.cli.errors import Refusal
+from sidelight.cli.tables.columns import find_columns
+from sidelight.cli.tables.files import open_table
 
 N = 60
 

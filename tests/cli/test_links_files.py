@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from sidelight.cli.failures import Refusal
-from sidelight.cli.links import read_links
-from sidelight.cli.statements import gather, read_all_links, read_labels
-from sidelight.cli.tables import open_table
+from sidelight.cli.errors import Refusal
+from sidelight.cli.statements.links import read_links
+from sidelight.cli.statements.reading import gather, read_all_links, read_labels
+from sidelight.cli.tables.files import open_table
 
 IDS = np.array(["a", "b", "c", "d", "7"])
 ROWS = {name: row for row, name in enumerate(IDS.tolist())}

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from sidelight.cli.failures import Refusal
-from sidelight.cli.pool import Pool, choose_rows, read_cells, read_pool, write_pool
-from sidelight.cli.tables import open_table
+from sidelight.cli.errors import Refusal
+from sidelight.cli.result.askable import Pool, choose_rows, read_cells, read_pool, write_pool
+from sidelight.cli.tables.files import open_table
 from sidelight.side import SideInformation
 
 

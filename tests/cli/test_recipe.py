@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from sidelight.cli.failures import Refusal
-from sidelight.cli.finding import find_columns
-from sidelight.cli.recipe import Recipe, as_numbers, learn_columns, read_by_recipe
-from sidelight.cli.tables import open_table
+from sidelight.cli.errors import Refusal
+from sidelight.cli.tables.columns import find_columns
+from sidelight.cli.tables.files import open_table
+from sidelight.cli.tables.recipe import Recipe, as_numbers, learn_columns, read_by_recipe
 
 HEADER = "age,visits,paid,town\n"
 ROWS = "20,0,true,Oslo\n30,2,false,Rome\n,5,true,\n70,9,,Oslo\n"

@@ -9,7 +9,7 @@ import warnings
 
 from rich.table import Table
 
-from sidelight.cli.speaking import Voice
+from sidelight.cli.console import Voice
 
 
 def test_results_go_out_and_notes_go_aside(capsys):
@@ -62,7 +62,7 @@ def test_warnings_become_notes(capsys):
 
 WORK = """
 import time
-from sidelight.cli.speaking import Voice
+from sidelight.cli.console import Voice
 with Voice().stage("placing", total=4) as move:
     for done in range(5):
         move(done, f"row {done}")

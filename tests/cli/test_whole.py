@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from sidelight.cli.failures import Refusal
+from sidelight.cli.errors import Refusal
 from sidelight.cli.main import main
 from sidelight.cli.whole import check_file_free, check_folder_free, check_room, whole_file, whole_folder
 

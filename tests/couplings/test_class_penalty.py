@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from oracles.class_penalty import free_energy, log_partition, random_side, signed_pairs
 from oracles.mixtures import FAMILIES, family_for, mixture_of, random_state
 from sidelight import SideInformation
-from sidelight.couplings.class_penalty import ClassMemory, ClassPenalty
-from sidelight.couplings.mean_field import MeanField
-from sidelight.couplings.pair_sums import PairSums
+from sidelight.couplings.class_penalty.coupling import ClassMemory, ClassPenalty
+from sidelight.couplings.class_penalty.mean_field import MeanField
+from sidelight.couplings.class_penalty.pair_sums import PairSums
 from sidelight.side import draw_labels, draw_links
 
 STRENGTHS = [0.1, 0.5, 2.0, 8.0, 32.0]

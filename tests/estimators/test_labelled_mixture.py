@@ -10,7 +10,7 @@ from sklearn.mixture import GaussianMixture
 from sklearn.model_selection import GridSearchCV
 
 from sidelight import LabelledMixture, SideInformation
-from sidelight.estimators.base import MixtureEstimator
+from sidelight.estimators.base.mixture import MixtureEstimator
 from sidelight.inference.rows import CHUNK_ROWS
 from sidelight.metrics import clustering_accuracy_score
 from sidelight.side import ContradictionError, draw_labels
@@ -221,7 +221,7 @@ def test_draws_look_like_the_mixture():
 
 
 def test_a_large_posterior_is_kept_only_when_asked_for(monkeypatch):
-    monkeypatch.setattr("sidelight.estimators.posterior._LARGEST_KEPT", 1000)
+    monkeypatch.setattr("sidelight.estimators.base.posterior._LARGEST_KEPT", 1000)
     model = LabelledMixture(3, random_state=0).fit(X)
     with pytest.raises(AttributeError, match="keep_posterior=True"):
         _ = model.posterior_

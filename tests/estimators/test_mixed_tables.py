@@ -6,15 +6,13 @@ from scipy.sparse import csr_array
 from sklearn.metrics import accuracy_score
 
 from oracles.mixed_tables import draw_truth
-from sidelight.couplings.field import PottsField, atoms_of, lay_stages
 from sidelight.couplings.independent import Independent
-from sidelight.estimators.beginnings import STARTS, Sample
-from sidelight.estimators.column_survey import survey_columns
-from sidelight.estimators.columns import encode, learn_columns
-from sidelight.estimators.data import Data, start_from
-from sidelight.estimators.embedding import embedding
-from sidelight.estimators.emissions import GaussianPrior, family_of
-from sidelight.estimators.layout import lay_out
+from sidelight.couplings.potts import PottsField, atoms_of, lay_stages
+from sidelight.estimators.base.layout import lay_out
+from sidelight.estimators.bayesian.emissions import GaussianPrior, family_of
+from sidelight.estimators.starts.embedding import embedding
+from sidelight.estimators.starts.sample import Data, start_from
+from sidelight.estimators.starts.short_runs import STARTS, Sample
 from sidelight.families.conjugate import (
     DirichletCategorical,
     DirichletMultinomial,
@@ -28,6 +26,8 @@ from sidelight.inference.rows import Rows
 from sidelight.kernels.backend import NUMPY
 from sidelight.metrics import clustering_accuracy_score
 from sidelight.side import SideInformation, draw_labels
+from sidelight.tables.column_survey import survey_columns
+from sidelight.tables.schema import encode, learn_columns
 from sidelight.weights import DirichletWeights
 
 SOME = {"gaussian": 3, "poisson": 3, "bernoulli": 4, "categorical": 4}

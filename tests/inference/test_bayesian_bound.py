@@ -11,7 +11,7 @@ from oracles.statements import field_of, random_side
 from sidelight.couplings.independent import Independent
 from sidelight.inference.loop import ascend
 from sidelight.inference.mixture import Mixture, MixtureState
-from sidelight.inference.moves import Reached, prune
+from sidelight.inference.pruning import Reached, prune
 from sidelight.inference.rows import Rows
 from sidelight.kernels.backend import NUMPY
 from sidelight.weights import DirichletWeights, Gamma, GivenConcentration, LearnedConcentration, StickBreakingWeights

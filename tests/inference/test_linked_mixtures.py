@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from oracles.mixtures import FAMILIES, family_for, random_state
 from sidelight import EquivalenceMixture, PairwiseMixture, PosteriorConstraintMixture, SideInformation
-from sidelight.estimators.data import Data
-from sidelight.estimators.layout import Layout
+from sidelight.estimators.base.layout import Layout
+from sidelight.estimators.starts.sample import Data
 from sidelight.kernels.backend import NUMPY
 from sidelight.side import draw_links
 

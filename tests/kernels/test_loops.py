@@ -9,7 +9,7 @@ from scipy.special import logsumexp, softmax
 from sidelight.kernels import plain
 from sidelight.kernels.backend import NUMPY, Backend, compiled
 from sidelight.kernels.blocks import front, rows_per_block
-from sidelight.kernels.links import Links, Neighbours, PosteriorTables
+from sidelight.kernels.neighbours import Links, Neighbours, PosteriorTables
 
 BACKENDS = pytest.mark.parametrize("backend", [NUMPY, compiled()], ids=["numpy", "compiled"])
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import logsumexp, softmax
 
-from sidelight.kernels.pairs import infer_pairs, infer_singles
+from sidelight.kernels.link_pairs import infer_pairs, infer_singles
 
 TINY = 1e-200
 

@@ -7,7 +7,7 @@ import numpy as np
 import opt_einsum
 from hypothesis import strategies as st
 
-from sidelight.couplings.links import LinkProblem
+from sidelight.couplings.link_graph import LinkProblem
 
 
 class Enumerated(NamedTuple):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sidelight.couplings.field import PottsField, atoms_of, lay_stages
+from sidelight.couplings.potts import PottsField, atoms_of, lay_stages
 from sidelight.kernels.backend import NUMPY
 from sidelight.side import SideInformation
 

@@ -97,8 +97,8 @@ def test_a_folder_of_something_else_is_refused(tmp_path):
 
 
 def test_a_later_format_says_which_version_reads_it(folder):
-    rewrite(folder, lambda described: described.update(format=2, sidelight="7.3.0"))
-    assert "is of format 2, written by sidelight 7.3.0" in refusal(folder)
+    rewrite(folder, lambda described: described.update(format=3, sidelight="7.3.0"))
+    assert "is of format 3, written by sidelight 7.3.0" in refusal(folder)
     assert "Install sidelight 7.3.0 or newer" in refusal(folder)
 
 
@@ -120,9 +120,12 @@ def test_a_format_that_is_no_number_of_a_format_is_refused(folder, number):
         "sidelight.side.nothing:Record",
         "sidelight.side.information:Closure",
         "sidelight.side.information:SideInformation.build",
-        "sidelight.estimators.base:MixtureEstimator",
-        "sidelight.estimators.history:Recorder",
-        "sidelight.side...information:SideInformation",
+        "sidelight.estimators.base.mixture:MixtureEstimator",
+        "sidelight.estimators.base.history:Recorder",
+        "sidelight.side.information:SideInformation",
+        "Closure",
+        "Recorder",
+        "SideInformation.build",
         "sidelight",
         "",
     ],
@@ -133,7 +136,7 @@ def test_only_estimators_and_records_of_sidelight_are_made(folder, address):
 
 
 def test_a_record_is_no_model(folder):
-    gamma = ["sidelight.weights.concentration:Gamma", {"shape": 1.0, "rate": 1.0}]
+    gamma = ["Gamma", {"shape": 1.0, "rate": 1.0}]
     rewrite(folder, lambda described: described["model"].update(object=gamma))
     assert "it describes no estimator" in refusal(folder)
 
@@ -170,10 +173,10 @@ def test_nothing_foreign_is_imported(folder, tmp_path, monkeypatch):
         {"sparse": ["eval", [1, 1], 0, 0, 0]},
         {"sparse": ["csr_array", [2, 2], {"array": "labels_"}, {"array": "labels_"}, {"array": "labels_"}]},
         {"object": []},
-        {"object": ["sidelight.weights.concentration:Gamma", {"shape": 1.0}]},
-        {"object": ["sidelight.weights.concentration:Gamma", {"shape": 1.0, "rate": 1.0, "more": 1}]},
-        {"object": ["sidelight.weights.concentration:Gamma", 3]},
-        {"object": ["sidelight.estimators.labelled:LabelledMixture", {"depth": 3}]},
+        {"object": ["Gamma", {"shape": 1.0}]},
+        {"object": ["Gamma", {"shape": 1.0, "rate": 1.0, "more": 1}]},
+        {"object": ["Gamma", 3]},
+        {"object": ["LabelledMixture", {"depth": 3}]},
         json.loads("[" * 500 + "]" * 500),
     ],
 )

@@ -194,7 +194,7 @@ def test_the_files_are_json_and_plain_arrays_that_others_can_read(tmp_path):
     model, _ = case("LabelledMixture")
     save(model, tmp_path / "model")
     described = json.loads((tmp_path / "model" / "model.json").read_text(encoding="ascii"))
-    assert described["format"] == 1
+    assert described["format"] == 2
     assert described["sidelight"] == sidelight.__version__
     arrays = np.load(tmp_path / "model" / "arrays.npz", allow_pickle=False)
     np.testing.assert_array_equal(arrays["labels_"], model.labels_)

@@ -8,8 +8,8 @@ from scipy.sparse import csr_array
 from sklearn.datasets import load_iris, make_blobs
 
 from sidelight import BayesianMixture, COPKMeans, LabelledMixture
+from sidelight.describe import table as table_module
 from sidelight.plots import ProfilesDisplay, cluster_profiles, profile_words
-from sidelight.plots import table as table_module
 from sidelight.plots.canvas import bare_figure
 
 mpl.use("Agg")

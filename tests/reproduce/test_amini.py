@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
 
-from sidelight.reproduce import amini, amini_methods
-from sidelight.reproduce.experiment import ONE_CLUSTER, Trial
-from sidelight.reproduce.running import measure_trial, summarise
+from sidelight.reproduce.amini import methods
+from sidelight.reproduce.amini import paper as amini
+from sidelight.reproduce.framework.experiment import ONE_CLUSTER, Trial
+from sidelight.reproduce.framework.running import measure_trial, summarise
 
 
 def _run(name, settings, seeds):
@@ -40,38 +41,38 @@ def test_every_method_is_measured_the_same_twice(name, setting):
 
 
 def test_labels_told_are_the_true_ones_and_as_many_as_asked_for():
-    drawn = amini_methods.draw_per_class("iris", 5, 0)
+    drawn = methods.draw_per_class("iris", 5, 0)
     told = drawn.known >= 0
     assert np.bincount(drawn.known[told]).tolist() == [5, 5, 5]
     assert (drawn.known[told] == drawn.y[told]).all()
 
 
 def test_methods_keep_the_labels_they_were_told():
-    drawn = amini_methods.draw_per_class("iris", 5, 0)
+    drawn = methods.draw_per_class("iris", 5, 0)
     told = drawn.known >= 0
     for method in ("EM with labels", "CEM with labels", "self-training", "logistic regression"):
-        assert (amini_methods.CLASSIFIERS[method](drawn, 0)[told] == drawn.y[told]).all()
+        assert (methods.CLASSIFIERS[method](drawn, 0)[told] == drawn.y[told]).all()
 
 
 def test_accuracy_on_rows_without_a_label_leaves_the_others_out():
-    drawn = amini_methods.Drawn(np.zeros((4, 1)), np.array([0, 0, 1, 1]), np.array([0, -1, -1, 1]))
-    found = amini_methods.class_scores(drawn, np.array([0, 1, 1, 1]))
+    drawn = methods.Drawn(np.zeros((4, 1)), np.array([0, 0, 1, 1]), np.array([0, -1, -1, 1]))
+    found = methods.class_scores(drawn, np.array([0, 1, 1, 1]))
     assert (found["accuracy"], found["accuracy, no label"]) == (0.75, 0.5)
 
 
 def test_the_printed_solution_is_not_the_minimum():
-    drawn = amini_methods.draw_per_class("two moons", 2, 0)
+    drawn = methods.draw_per_class("two moons", 2, 0)
     heights = {}
-    for name, make in amini_methods.GRAPHS.items():
+    for name, make in methods.GRAPHS.items():
         model = make().fit(drawn.X, drawn.known)
-        heights[name] = amini_methods.criterion(model, drawn)
+        heights[name] = methods.criterion(model, drawn)
     assert heights["Gaussian"] < heights["Gaussian, as printed"]
 
 
 def test_the_criterion_is_what_the_model_says_it_minimised():
-    drawn = amini_methods.draw_per_class("two moons", 2, 0)
-    model = amini_methods.GRAPHS["Gaussian"]().fit(drawn.X, drawn.known)
-    assert amini_methods.criterion(model, drawn) == pytest.approx(model.objective_, rel=1e-9)
+    drawn = methods.draw_per_class("two moons", 2, 0)
+    model = methods.GRAPHS["Gaussian"]().fit(drawn.X, drawn.known)
+    assert methods.criterion(model, drawn) == pytest.approx(model.objective_, rel=1e-9)
 
 
 def test_scikit_learns_methods_are_never_the_best_of_sidelight():
@@ -93,5 +94,5 @@ def test_graphs_are_judged_on_the_moons_and_by_the_criterion():
 
 
 def test_one_cluster_is_the_commonest_label():
-    drawn = amini_methods.draw_fraction("wine", 0.2, 0)
-    assert set(amini_methods.CLASSIFIERS[ONE_CLUSTER](drawn, 0).tolist()) == {1}
+    drawn = methods.draw_fraction("wine", 0.2, 0)
+    assert set(methods.CLASSIFIERS[ONE_CLUSTER](drawn, 0).tolist()) == {1}

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from sidelight.cli.reproduce import reproduce
+from sidelight.cli.commands.reproduce import reproduce
 from sidelight.reproduce import PAPERS, paper
-from sidelight.reproduce.experiment import ONE_CLUSTER, Experiment, Printed, Trial, graded
-from sidelight.reproduce.journal import Journal, JournalError, trials_path
-from sidelight.reproduce.page import departures, write_page
-from sidelight.reproduce.reports import HEADINGS, compact, rows_of
-from sidelight.reproduce.running import summarise
+from sidelight.reproduce.framework.experiment import ONE_CLUSTER, Experiment, Printed, Trial, graded
+from sidelight.reproduce.framework.journal import Journal, JournalError, trials_path
+from sidelight.reproduce.framework.page import departures, write_page
+from sidelight.reproduce.framework.reports import HEADINGS, compact, rows_of
+from sidelight.reproduce.framework.running import summarise
 
 ASKED = ["echraibi", "--figure", "5", "--quick"]
 
@@ -145,7 +145,7 @@ def test_every_paper_is_complete():
 
 
 def command(folder, *more):
-    call = "from sidelight.cli.reproduce import reproduce; reproduce()"
+    call = "from sidelight.cli.commands.reproduce import reproduce; reproduce()"
     return [sys.executable, "-c", call, *ASKED, "-o", str(folder), *more]
 
 
@@ -197,7 +197,7 @@ def test_wrong_calls(asked, message, tmp_path, monkeypatch):
 
 
 def test_labels_are_the_same_for_every_method():
-    from sidelight.reproduce.echraibi_tables import draw_labels_of
+    from sidelight.reproduce.echraibi.tables import draw_labels_of
 
     first, second = (draw_labels_of("iris", 0.2, 3) for _ in range(2))
     np.testing.assert_array_equal(first.known, second.known)

@@ -7,10 +7,11 @@ import pytest
 from scipy.stats import norm
 
 from sidelight import LabelledMixture, LatentProcessDecomposition
-from sidelight.reproduce import li, li_likelihood, li_tables
-from sidelight.reproduce.drawing import save_picture
-from sidelight.reproduce.experiment import ONE_CLUSTER, Cell, Summary, Trial
-from sidelight.reproduce.running import measure_trial
+from sidelight.reproduce.framework.drawing import save_picture
+from sidelight.reproduce.framework.experiment import ONE_CLUSTER, Cell, Summary, Trial
+from sidelight.reproduce.framework.running import measure_trial
+from sidelight.reproduce.li import likelihood, tables
+from sidelight.reproduce.li import paper as li
 
 needs_tables = pytest.mark.skipif("SIDELIGHT_DATA" not in os.environ, reason="SIDELIGHT_DATA names no folder of tables")
 
@@ -47,7 +48,7 @@ def test_numbers_are_those_of_the_paper(experiment, setting, method, value):
 
 
 def test_folds_are_the_same_at_every_fraction_and_labels_are_added():
-    none, quarter, half = (li_tables.splits_of("iris", fraction, 4) for fraction in li_tables.FRACTIONS)
+    none, quarter, half = (tables.splits_of("iris", fraction, 4) for fraction in tables.FRACTIONS)
     assert [len(split.y_test) for split in none] == [50, 50, 50]
     for fold in range(3):
         np.testing.assert_array_equal(none[fold].X_test, half[fold].X_test)
@@ -61,9 +62,9 @@ def test_trials_have_the_sizes_of_the_paper():
     sizes = {
         name: [
             (len(split.y), len(split.y_test), split.X.shape[1], split.n_clusters)
-            for split in li_tables.splits_of(name, 0, 0)
+            for split in tables.splits_of(name, 0, 0)
         ]
-        for name in (*li_tables.UCI, *li_tables.MICROARRAYS)
+        for name in (*tables.UCI, *tables.MICROARRAYS)
     }
     assert sizes["letter"] == [(100, 50, 16, 2)] * 3
     assert sizes["digits"] == [(116, 58, 16, 3)] * 3
@@ -74,20 +75,20 @@ def test_trials_have_the_sizes_of_the_paper():
 
 @needs_tables
 def test_other_classes_share_no_class_with_the_training_rows():
-    (split,) = li_tables.splits_of("leukemia, other classes", 0.5, 0)
+    (split,) = tables.splits_of("leukemia, other classes", 0.5, 0)
     assert not set(split.y) & set(split.y_test)
 
 
 @pytest.mark.parametrize("method", li.TABLE_2.methods)
 def test_methods_are_measured_the_same_twice(method):
-    split = li_tables.splits_of("iris", 0.25, 0)[0]
-    once, again = (li_tables._measure_split(split, "iris", method, 0) for _ in range(2))
+    split = tables.splits_of("iris", 0.25, 0)[0]
+    once, again = (tables._measure_split(split, "iris", method, 0) for _ in range(2))
     assert once == again
     assert once == (0.5, 0.5) if method == ONE_CLUSTER else min(once) > 0.7
 
 
 def test_a_trial_is_the_mean_of_its_folds():
-    folds = [li_tables._measure_split(split, "iris", "UKM / CKM", 3) for split in li_tables.splits_of("iris", 0.5, 3)]
+    folds = [tables._measure_split(split, "iris", "UKM / CKM", 3) for split in tables.splits_of("iris", 0.5, 3)]
     measured = measure_trial("li", "table-2", Trial(("iris", 0.5), "UKM / CKM", 3))[1]
     np.testing.assert_allclose(list(measured.values()), np.mean(folds, axis=0))
 
@@ -95,7 +96,7 @@ def test_a_trial_is_the_mean_of_its_folds():
 @needs_tables
 @pytest.mark.parametrize("method", li.TABLE_3.methods)
 def test_microarrays_are_measured(method):
-    measured = li_tables.measure_table(("leukemia, other classes", 0.5), method, 0)
+    measured = tables.measure_table(("leukemia, other classes", 0.5), method, 0)
     assert all(0 < value <= 1 for value in measured.values())
 
 
@@ -119,7 +120,7 @@ def test_a_block_has_the_likelihood_of_the_integral_over_its_shares():
         rows = X[blocks == block]
         cells = np.stack([norm(model.means_[k], model.scales_[k]).pdf(rows).ravel() for k in range(2)])
         expected += np.log(np.prod(shares @ cells, axis=1).mean())
-    estimates = [li_likelihood.block_likelihood(model, X, blocks, seed) for seed in range(20)]
+    estimates = [likelihood.block_likelihood(model, X, blocks, seed) for seed in range(20)]
     error = np.std(estimates, ddof=1) / np.sqrt(20)
     assert np.mean(estimates) == pytest.approx(expected, abs=4 * error + 0.01)
 
@@ -127,10 +128,10 @@ def test_a_block_has_the_likelihood_of_the_integral_over_its_shares():
 def test_a_mixture_with_blocks_of_one_row_has_its_own_likelihood():
     X = np.random.RandomState(0).normal(size=(60, 3)) + np.repeat([[0], [4]], 30, axis=0)
     model = LabelledMixture(2, covariance_type="diag", random_state=0).fit(X)
-    alone = li_likelihood._mixture_likelihood(model, X, np.arange(60))
+    alone = likelihood._mixture_likelihood(model, X, np.arange(60))
     assert alone == pytest.approx(model.score_samples(X).sum())
     # Rows that share a component cannot be likelier than with a component each of its best.
-    together = li_likelihood._mixture_likelihood(model, X, np.repeat([0, 1], 30))
+    together = likelihood._mixture_likelihood(model, X, np.repeat([0, 1], 30))
     assert together <= alone + 60 * np.log(2)
 
 

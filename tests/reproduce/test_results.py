@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from sidelight.reproduce import paper
-from sidelight.reproduce.drawing import save_picture
-from sidelight.reproduce.page import departures, stored_summaries, write_page
-from sidelight.reproduce.reports import write_csv
+from sidelight.reproduce.framework.drawing import save_picture
+from sidelight.reproduce.framework.page import departures, stored_summaries, write_page
+from sidelight.reproduce.framework.reports import write_csv
 
 RESULTS = Path(__file__).parents[2] / "docs" / "reproduction"
 STORED = sorted(folder.name for folder in RESULTS.iterdir() if folder.is_dir())

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from sidelight import EquivalenceMixture, SideInformation
-from sidelight.reproduce import yu, yu_methods
-from sidelight.reproduce.experiment import ONE_CLUSTER, Cell, Summary
-from sidelight.reproduce.running import measure_trial, summarise
+from sidelight.reproduce.framework.experiment import ONE_CLUSTER, Cell, Summary
+from sidelight.reproduce.framework.running import measure_trial, summarise
+from sidelight.reproduce.yu import methods
+from sidelight.reproduce.yu import paper as yu
 from sidelight.side import draw_links
 
 needs_tables = pytest.mark.skipif("SIDELIGHT_DATA" not in os.environ, reason="SIDELIGHT_DATA names no folder of tables")
@@ -35,7 +36,7 @@ def test_all_figures_with_numbers_are_there():
 
 @pytest.mark.parametrize("pairs", ["random", "telling"])
 def test_the_links_of_figure_3_say_the_truth(pairs):
-    drawn = yu_methods.draw_boundary(2, 2, pairs, 3)
+    drawn = methods.draw_boundary(2, 2, pairs, 3)
     must, cannot = drawn.side.must_link, drawn.side.cannot_link
     assert len(must) == len(cannot) == 2
     assert (drawn.y[must[:, 0]] == drawn.y[must[:, 1]]).all()
@@ -56,14 +57,14 @@ def test_pictures_are_measured_the_same_twice(name):
 
 
 def test_a_method_without_constraints_is_told_nothing():
-    with_links, without = (yu_methods.draw_boundary(number, number, "random", 0) for number in (2, 0))
-    assert (yu_methods.fitted("GMM", with_links, 0).labels_ == yu_methods.fitted("GMM", without, 0).labels_).all()
+    with_links, without = (methods.draw_boundary(number, number, "random", 0) for number in (2, 0))
+    assert (methods.fitted("GMM", with_links, 0).labels_ == methods.fitted("GMM", without, 0).labels_).all()
 
 
 @needs_tables
 @pytest.mark.parametrize("kind", ["random", "must_link", "cannot_link"])
 def test_links_are_of_the_kind_asked_for(kind):
-    side = yu_methods.draw("thyroid", 16, kind, 0).side
+    side = methods.draw("thyroid", 16, kind, 0).side
     if kind == "random":
         assert len(side.must_link) + len(side.cannot_link) == 16
     else:
@@ -74,8 +75,8 @@ def test_links_are_of_the_kind_asked_for(kind):
 @needs_tables
 def test_sets_have_the_shapes_of_the_paper():
     shapes = {
-        name: (yu_methods.table(name).X.shape, int(yu_methods.table(name).y.max()) + 1)
-        for name in (*yu_methods.SETS, "COIL-20 10")
+        name: (methods.table(name).X.shape, int(methods.table(name).y.max()) + 1)
+        for name in (*methods.SETS, "COIL-20 10")
     }
     assert shapes == {
         "haberman": ((306, 3), 2),
@@ -108,10 +109,10 @@ def test_graph_methods_find_something_in_coil(method):
 
 @needs_tables
 def test_pairs_that_share_no_row_make_gm_pr_and_gmm_ec_one_model():
-    drawn = yu_methods.draw("thyroid", 4, "random", 0)
+    drawn = methods.draw("thyroid", 4, "random", 0)
     ends = np.concatenate([drawn.side.must_link.ravel(), drawn.side.cannot_link.ravel()])
     assert len(np.unique(ends)) == 8
-    pairs, graph = (yu_methods.fitted(method, drawn, 0) for method in ("GM-PR", "GMM-EC"))
+    pairs, graph = (methods.fitted(method, drawn, 0) for method in ("GM-PR", "GMM-EC"))
     np.testing.assert_allclose(pairs.means_, graph.means_, rtol=1e-6)
 
 
@@ -161,8 +162,8 @@ def _error_of_weights(model, seed):
 
 @pytest.mark.parametrize(("method", "before"), [("GM-PR", 0.119), ("GMM-EC", 0.279)])
 def test_class_weights_are_biased_by_random_links_as_found_before(method, before):
-    drawn = yu_methods.Drawn(np.empty((0, 2)), np.arange(3), SideInformation.build(3))
-    errors = [_error_of_weights(yu_methods.MODELS[method](drawn, seed), seed) for seed in range(3)]
+    drawn = methods.Drawn(np.empty((0, 2)), np.arange(3), SideInformation.build(3))
+    errors = [_error_of_weights(methods.MODELS[method](drawn, seed), seed) for seed in range(3)]
     assert abs(np.mean(errors) - before) < 0.05
 
 

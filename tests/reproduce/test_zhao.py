@@ -5,10 +5,11 @@ import os
 import numpy as np
 import pytest
 
-from sidelight.reproduce import zhao, zhao_clouds, zhao_methods, zhao_table
-from sidelight.reproduce.drawing import save_picture
-from sidelight.reproduce.experiment import ONE_CLUSTER, Cell, Summary, Trial
-from sidelight.reproduce.running import measure_trial, summarise
+from sidelight.reproduce.framework.drawing import save_picture
+from sidelight.reproduce.framework.experiment import ONE_CLUSTER, Cell, Summary, Trial
+from sidelight.reproduce.framework.running import measure_trial, summarise
+from sidelight.reproduce.zhao import clouds, methods, table
+from sidelight.reproduce.zhao import paper as zhao
 
 needs_tables = pytest.mark.skipif("SIDELIGHT_DATA" not in os.environ, reason="SIDELIGHT_DATA names no folder of tables")
 
@@ -46,10 +47,7 @@ def test_numbers_are_those_of_the_paper(setting, method, value):
 
 @needs_tables
 def test_sets_have_the_shapes_of_the_paper():
-    shapes = {
-        name: (*zhao_table._table(name)[0].shape, len(np.unique(zhao_table._table(name)[1])))
-        for name in zhao_table.TABLE
-    }
+    shapes = {name: (*table._table(name)[0].shape, len(np.unique(table._table(name)[1]))) for name in table.TABLE}
     assert shapes == {
         "ecoli": (336, 5, 3),
         "liver": (345, 6, 2),
@@ -61,7 +59,7 @@ def test_sets_have_the_shapes_of_the_paper():
 
 def test_three_rows_in_ten_are_linked_once_and_truly():
     y = np.arange(200) % 3
-    side = zhao_methods.linked(y, 0)
+    side = methods.linked(y, 0)
     ends = np.concatenate([side.must_link.ravel(), side.cannot_link.ravel()])
     assert len(ends) == len(np.unique(ends)) == 60
     assert (y[side.must_link[:, 0]] == y[side.must_link[:, 1]]).all()
@@ -71,16 +69,16 @@ def test_three_rows_in_ten_are_linked_once_and_truly():
 @needs_tables
 def test_one_class_scores_above_all_that_is_printed_for_liver_and_pima():
     for name, trivial in (("liver", 0.734), ("pima", 0.789)):
-        measured = zhao_table.measure_table((name, "full"), ONE_CLUSTER, 0)
+        measured = table.measure_table((name, "full"), ONE_CLUSTER, 0)
         assert measured["ρ"] == pytest.approx(trivial, abs=5e-4)
         assert measured["adjusted Rand, unlinked"] == 0
-        assert measured["ρ"] > max(*zhao_table.TABLE[name].sgmm, *zhao_table.TABLE[name].mcgmm)
+        assert measured["ρ"] > max(*table.TABLE[name].sgmm, *table.TABLE[name].mcgmm)
 
 
 @needs_tables
 @pytest.mark.parametrize("method", zhao.TABLE_1.methods)
 def test_methods_are_measured_the_same_twice(method):
-    once, again = (zhao_table.measure_table(("ecoli", "tied"), method, 1) for _ in range(2))
+    once, again = (table.measure_table(("ecoli", "tied"), method, 1) for _ in range(2))
     assert once == again
     assert set(once) == set(zhao.TABLE_1.measures)
     assert np.isfinite(list(once.values())).all()
@@ -89,18 +87,18 @@ def test_methods_are_measured_the_same_twice(method):
 
 
 def test_components_are_found_where_there_is_one_mean_at_each_centre():
-    clouds = zhao_clouds.eight_in_three(6.0, 0)
+    drawn = clouds.eight_in_three(6.0, 0)
     order = np.random.RandomState(0).permutation(8)
-    assert clouds.components_found(clouds.centres[order] + 0.5)
-    assert not clouds.components_found(clouds.centres[:7])
-    assert not clouds.components_found(clouds.centres + 2)
-    doubled = clouds.centres.copy()
+    assert drawn.components_found(drawn.centres[order] + 0.5)
+    assert not drawn.components_found(drawn.centres[:7])
+    assert not drawn.components_found(drawn.centres + 2)
+    doubled = drawn.centres.copy()
     doubled[1] = doubled[0] + 0.1
-    assert not clouds.components_found(doubled)
+    assert not drawn.components_found(doubled)
 
 
 def test_clouds_are_as_described():
-    three, eight = zhao_clouds.three_in_two(5.0, 0), zhao_clouds.eight_in_three(6.0, 0)
+    three, eight = clouds.three_in_two(5.0, 0), clouds.eight_in_three(6.0, 0)
     assert three.X.shape == (300, 2)
     assert np.mean(three.best == three.y) > 0.98
     assert np.bincount(eight.y).tolist() == [300, 300, 200]

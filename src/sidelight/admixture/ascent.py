@@ -9,13 +9,13 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from scipy import sparse
 
+from sidelight._typing import FloatArray, IntArray
 from sidelight.admixture.cells import Accumulate
 from sidelight.admixture.concentration import maximise_alpha
 from sidelight.admixture.model import Densities, Parameters, State, dirichlet_bound, expected_log
 from sidelight.admixture.scaling import Scaling
 from sidelight.admixture.updates import Gaussians, Prior, Sums
 from sidelight.inference.rows import CHUNK_ROWS, Rows
-from sidelight.kernels.arrays import FloatArray, IntArray
 
 Result = TypeVar("Result")
 

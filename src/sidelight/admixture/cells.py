@@ -10,9 +10,9 @@ from typing import Protocol
 
 import numpy as np
 
+from sidelight._typing import FloatArray
 from sidelight.admixture.model import Densities
 from sidelight.kernels import plain
-from sidelight.kernels.arrays import FloatArray
 
 # Loading the compiled form takes about a second; NumPy needs about 9 ns more per cell and process.
 _SCORES_WORTH_COMPILING = 200_000_000

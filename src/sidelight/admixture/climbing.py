@@ -5,13 +5,13 @@ from functools import partial
 
 import numpy as np
 
+from sidelight._typing import IntArray
 from sidelight.admixture.ascent import ProcessesOnData
 from sidelight.admixture.model import State
 from sidelight.admixture.starts import fill_missing, kmeans_centres, state_at
-from sidelight.inference.climbing import climb_from
 from sidelight.inference.loop import Callback, Trace
+from sidelight.inference.restarts import climb_from
 from sidelight.inference.starts import choose_rows
-from sidelight.kernels.arrays import IntArray
 
 
 def climb(

@@ -9,8 +9,8 @@ import math
 import numpy as np
 from numba import njit
 
+from sidelight._typing import FloatArray
 from sidelight.admixture.model import Densities
-from sidelight.kernels.arrays import FloatArray
 from sidelight.kernels.compiled import FAST, exp_of_nonpositive
 
 

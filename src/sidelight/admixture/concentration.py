@@ -3,8 +3,8 @@
 import numpy as np
 from scipy.special import digamma, polygamma
 
+from sidelight._typing import FloatArray
 from sidelight.admixture.model import ALPHA_RANGE, log_normaliser
-from sidelight.kernels.arrays import FloatArray
 
 _MAX_STEPS = 100
 _MAX_HALVINGS = 40

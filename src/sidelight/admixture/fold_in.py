@@ -6,8 +6,8 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from sidelight._typing import AnyArray, BoolArray, FloatArray
 from sidelight.admixture.model import Densities, Parameters, expected_log
-from sidelight.kernels.arrays import AnyArray, BoolArray, FloatArray
 from sidelight.kernels.backend import Backend, backend_for
 
 Result = TypeVar("Result")

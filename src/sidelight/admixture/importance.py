@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sidelight._typing import AnyArray, FloatArray
 from sidelight.admixture.fold_in import Folded, visit_folded
 from sidelight.admixture.model import Parameters, draw_log_shares, log_normaliser
-from sidelight.kernels.arrays import AnyArray, FloatArray
 
 _FROM_PRIOR = 0.1
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import digamma, gammaln
 
-from sidelight.kernels.arrays import FloatArray
+from sidelight._typing import FloatArray
 
 # Blocks that each stay with one process drive α to 0, blocks that all share one θ drive it to infinity, both without
 # end and for next to nothing in the bound: an α_k of 0.01 is a hundredth of a cell.

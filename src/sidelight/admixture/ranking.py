@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
+from sidelight._typing import AnyArray, FloatArray, IntArray
 
 
 class AttributeRanking(NamedTuple):

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sidelight._typing import FloatArray, IntArray
 from sidelight.inference.rows import Rows
-from sidelight.kernels.arrays import FloatArray, IntArray
 
 _BLOCK_ROWS = 1024
 

@@ -5,11 +5,11 @@ Random starts can collapse: all blocks share one θ and α grows without end, wi
 
 import numpy as np
 
+from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.admixture.ascent import ProcessesOnData
 from sidelight.admixture.model import Parameters, State
 from sidelight.admixture.updates import Gaussians, Sums
 from sidelight.inference.starts import lloyd, match_to_labels, nearest_components, spread_centres
-from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
 
 _LLOYD_STEPS = 100
 

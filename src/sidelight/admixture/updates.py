@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from sidelight.kernels.arrays import FloatArray
+from sidelight._typing import FloatArray
 
 _MAX_SWEEPS = 100
 _SETTLED = 1e-10

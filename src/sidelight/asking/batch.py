@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sidelight._typing import BoolArray, FloatArray, IntArray
 from sidelight.asking.belief import Heard, answer_entropy, chance_joined, chance_same, doubt, membership
 from sidelight.asking.candidates import Candidates
-from sidelight.kernels.arrays import BoolArray, FloatArray, IntArray
 
 # An expert who sees one row again and again is asked about that row, not about the data.
 MOST_PER_ROW = 3

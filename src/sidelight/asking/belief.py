@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import entr
 
-from sidelight.kernels.arrays import BoolArray, FloatArray
+from sidelight._typing import BoolArray, FloatArray
 
 # The weight of "none of the known groups, as far as can be seen", against the likeness to groups.
 _UNSEEN = 0.3

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from sidelight.kernels.arrays import BoolArray, FloatArray, IntArray
+from sidelight._typing import BoolArray, FloatArray, IntArray
 from sidelight.side import SideInformation
 
 # Likenesses are kept for all pairs of candidates; 2000 rows take 32 MB.

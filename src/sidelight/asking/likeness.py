@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from sidelight._typing import FloatArray
 from sidelight.asking.belief import Heard
-from sidelight.kernels.arrays import FloatArray
 
 # How much of what the model says about two rows is not believed, since the model itself may be wrong.
 _DISTRUST = 0.3

@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
+from sidelight._typing import FloatArray, IntArray
 from sidelight.asking.batch import Batch, Question
 from sidelight.asking.belief import answer_entropy, hear
 from sidelight.asking.candidates import find_candidates
 from sidelight.asking.likeness import likeness
-from sidelight.kernels.arrays import FloatArray, IntArray
 from sidelight.side import SideInformation
 
 _EVEN = 0.5

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from sidelight._typing import FloatArray
 from sidelight.baselines.nearest import nearest_rows
-from sidelight.kernels.arrays import FloatArray
 
 _RANK = 10
 _MOST_ROWS = 5000

@@ -10,15 +10,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from sidelight._typing import AnyArray, IntArray, LabelArray
 from sidelight.baselines.numbering import Labelling, cluster_count, labelling, number_clusters
-from sidelight.estimators.checks import check_integer
-from sidelight.estimators.informed import InformedEstimator
-from sidelight.estimators.reading import read_table, survey_finite
+from sidelight.estimators.base.clusterer import InformedEstimator
+from sidelight.estimators.base.parameters import check_integer
+from sidelight.inference.executors.threads import one_blas_thread
 from sidelight.inference.rows import Rows
-from sidelight.inference.threads import one_blas_thread
-from sidelight.kernels.arrays import AnyArray, IntArray, LabelArray
 from sidelight.metrics import Violations, violations
 from sidelight.side import SideInformation
+from sidelight.tables.validation import read_table, survey_finite
 
 
 class Known(NamedTuple):

@@ -4,8 +4,8 @@ import numpy as np
 from sklearn.cluster import kmeans_plusplus
 from sklearn.utils.extmath import row_norms
 
+from sidelight._typing import BoolArray, FloatArray, IntArray
 from sidelight.baselines.chunklets import group_sums
-from sidelight.kernels.arrays import BoolArray, FloatArray, IntArray
 
 
 def squared_distances(points: FloatArray, centres: FloatArray) -> FloatArray:

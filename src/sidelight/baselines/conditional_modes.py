@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from sidelight.couplings.links.colouring import neighbour_lists
-from sidelight.kernels.arrays import FloatArray, IntArray
+from sidelight._typing import FloatArray, IntArray
+from sidelight.graphs.colouring import neighbour_lists
 
 
 class Pairs(NamedTuple):

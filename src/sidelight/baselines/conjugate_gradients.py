@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sidelight.kernels.arrays import FloatArray
+from sidelight._typing import FloatArray
 
 
 class Solution(NamedTuple):

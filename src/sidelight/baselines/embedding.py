@@ -10,7 +10,7 @@ from scipy.sparse.linalg import eigsh
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from sidelight.kernels.arrays import FloatArray, IntArray
+from sidelight._typing import FloatArray, IntArray
 
 # Below so many rows a full decomposition is quicker than an iterative one.
 _DENSE_ROWS = 600

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from sidelight.couplings.links.conflicts import Conflict, InfeasibleError, find_conflict
-from sidelight.kernels.arrays import IntArray
+from sidelight._typing import IntArray
+from sidelight.couplings.link_graph.conflicts import Conflict, InfeasibleError, find_conflict
 from sidelight.side import Closure, SideInformation
 
 __all__ = ["Conflict", "InfeasibleError", "explain", "find_conflict", "out_of_budget"]

@@ -6,8 +6,8 @@ import numpy as np
 from scipy.spatial import KDTree
 from sklearn.neighbors import NearestNeighbors
 
-from sidelight.inference.threads import thread_count
-from sidelight.kernels.arrays import FloatArray, IntArray
+from sidelight._typing import FloatArray, IntArray
+from sidelight.inference.executors.threads import thread_count
 
 # With more features a tree looks at nearly all rows, and products of matrices do that quicker.
 _MOST_FEATURES_FOR_A_TREE = 12

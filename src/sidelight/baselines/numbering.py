@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from sidelight.estimators.clusters import cluster_names, cluster_order
-from sidelight.kernels.arrays import AnyArray, IntArray
+from sidelight._typing import AnyArray, IntArray
+from sidelight.estimators.base.cluster_names import cluster_names, cluster_order
 from sidelight.side import SideInformation
 from sidelight.side.statements import compress
 

@@ -9,16 +9,16 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils.validation import check_is_fitted
 
+from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.baselines.bandwidth import neighbour_gamma
 from sidelight.baselines.base import Known, Partition, PartitionEstimator
 from sidelight.baselines.centres import move_centres
 from sidelight.baselines.conjugate_gradients import solve_columns
-from sidelight.baselines.neighbours import SIMILARITIES, row_graph, to_neighbours
-from sidelight.estimators.checks import check_choice, check_integer, check_number
+from sidelight.estimators.base.parameters import check_choice, check_integer, check_number
 from sidelight.estimators.registry import register
+from sidelight.graphs.neighbours import SIMILARITIES, row_graph, to_neighbours
+from sidelight.inference.executors.threads import one_blas_thread
 from sidelight.inference.starts import lloyd, spread_centres
-from sidelight.inference.threads import one_blas_thread
-from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
 
 _LLOYD_STEPS = 10
 

@@ -11,8 +11,9 @@ from typing import NamedTuple, Protocol, Self
 
 import numpy as np
 
+from sidelight._storable import storable
+from sidelight._typing import FloatArray, IntArray
 from sidelight.baselines.centres import squared_distances
-from sidelight.kernels.arrays import FloatArray, IntArray
 
 
 class Statistics(NamedTuple):
@@ -88,6 +89,7 @@ def unit_variances(X: FloatArray) -> FloatArray:
     return np.where(variance > 1e-12 * scale, variance, scale)
 
 
+@storable("EuclideanMetric")
 class EuclideanMetric(NamedTuple):
     """The plain squared distance; nothing is learned."""
 
@@ -136,6 +138,7 @@ class EuclideanMetric(NamedTuple):
         return np.eye(self.d)
 
 
+@storable("DiagonalMetric")
 class DiagonalMetric(NamedTuple):
     """A weight for each feature; ``reach`` is the squared width of the box around the table."""
 
@@ -207,6 +210,7 @@ class DiagonalMetric(NamedTuple):
         return matrices[0] if len(matrices) == 1 else matrices
 
 
+@storable("FullMetric")
 class FullMetric(NamedTuple):
     """Any positive definite A; ``reach`` is the covariance, widened to an ellipsoid that holds every difference."""
 

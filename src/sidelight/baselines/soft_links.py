@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sidelight.kernels.arrays import FloatArray, IntArray
+from sidelight._typing import FloatArray, IntArray
 from sidelight.side import SideInformation
 from sidelight.side.bonds import chain
 

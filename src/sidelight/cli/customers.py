@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sidelight.kernels.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from sidelight._typing import AnyArray, BoolArray, FloatArray, IntArray
 
 _REGIONS = ("north", "east", "south", "west")
 _CHANNELS = ("shop", "web", "app", "phone")

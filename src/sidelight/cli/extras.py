@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import Any
 
-from sidelight.cli.failures import Refusal
+from sidelight.cli.errors import Refusal
 
 
 def arrow(part: str = "") -> Any:

@@ -3,14 +3,14 @@
 import click
 
 from sidelight._version import __version__
-from sidelight.cli.ask import ask
-from sidelight.cli.compare import compare
-from sidelight.cli.demo import demo
-from sidelight.cli.example import example
-from sidelight.cli.failures import Commands
-from sidelight.cli.fit import fit
-from sidelight.cli.predict import predict
-from sidelight.cli.reproduce import reproduce
+from sidelight.cli.commands.ask import ask
+from sidelight.cli.commands.compare import compare
+from sidelight.cli.commands.demo import demo
+from sidelight.cli.commands.example import example
+from sidelight.cli.commands.fit import fit
+from sidelight.cli.commands.predict import predict
+from sidelight.cli.commands.reproduce import reproduce
+from sidelight.cli.errors import Commands
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

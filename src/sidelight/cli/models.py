@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from sidelight.cli.failures import Refusal
-from sidelight.estimators.bayesian import BayesianMixture
+from sidelight.cli.errors import Refusal
+from sidelight.estimators.bayesian.mixture import BayesianMixture
 from sidelight.estimators.class_mixture import ClassMixture
 from sidelight.estimators.equivalence import EquivalenceMixture
 from sidelight.estimators.labelled import LabelledMixture

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
-from sidelight.cli.failures import Refusal
+from sidelight.cli.errors import Refusal
 
 _TERMINATED = 128 + signal.SIGTERM
 

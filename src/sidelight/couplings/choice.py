@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import logsumexp
 
-from sidelight.kernels.arrays import FloatArray
+from sidelight._typing import FloatArray
 
 
 class Choice(NamedTuple):

@@ -5,9 +5,9 @@ from functools import cached_property
 
 import numpy as np
 
+from sidelight._typing import FloatArray, IntArray
 from sidelight.couplings.choice import Chooser
-from sidelight.inference.tied import EStep, JointCoupling
-from sidelight.kernels.arrays import FloatArray, IntArray
+from sidelight.inference.coupled_rows import EStep, JointCoupling
 
 
 @dataclass(frozen=True, eq=False)

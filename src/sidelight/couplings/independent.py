@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from sidelight._typing import FloatArray, IntArray
 from sidelight.couplings.labels import forbid_other_classes
-from sidelight.kernels.arrays import FloatArray, IntArray
 from sidelight.kernels.backend import Backend
 
 

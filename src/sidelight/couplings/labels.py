@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sidelight.kernels.arrays import FloatArray, IntArray
+from sidelight._typing import FloatArray, IntArray
 
 
 def forbid_other_classes(scores: FloatArray, codes: IntArray | None, classes: IntArray) -> None:

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from sidelight._typing import AnyArray
 from sidelight.datasets.catalogue import Entry
 from sidelight.datasets.loading import DatasetError, checked
-from sidelight.kernels.arrays import AnyArray
 
 
 def download(name: str, entry: Entry, path: Path) -> Path:

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import sklearn.datasets
 
+from sidelight._typing import AnyArray
 from sidelight.datasets.catalogue import CATALOGUE, Entry
-from sidelight.kernels.arrays import AnyArray
 
 FOLDER_VARIABLE = "SIDELIGHT_DATA"
 

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from sidelight._typing import FloatArray, IntArray
 from sidelight.datasets.loading import Dataset
-from sidelight.kernels.arrays import FloatArray, IntArray
 
 
 def four_gaussians(*, half_distance: float = 1.2, n: int = 400, random_state: Any = None) -> Dataset:

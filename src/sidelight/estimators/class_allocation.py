@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from sidelight.kernels.arrays import BoolArray, FloatArray, IntArray
+from sidelight._typing import BoolArray, FloatArray, IntArray
 
 # A component that less than half a statement speaks of is one that nobody speaks of.
 _LEAST_REACH = 0.5

@@ -7,29 +7,29 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils import check_random_state
 
-from sidelight.couplings.class_penalty import ClassMemory, ClassPenalty, overlap
+from sidelight._typing import AnyArray, FloatArray, IntArray
+from sidelight.couplings.class_penalty.coupling import ClassMemory, ClassPenalty, overlap
+from sidelight.couplings.class_penalty.pair_sums import PairSums
 from sidelight.couplings.independent import Independent
-from sidelight.couplings.pair_sums import PairSums
-from sidelight.estimators.base import Fitted, MixtureEstimator
-from sidelight.estimators.beginnings import STARTS, Sample, from_given_means
-from sidelight.estimators.checks import check_choice, check_integer, check_number
+from sidelight.estimators.base.layout import Layout, lay_out
+from sidelight.estimators.base.mixture import Fitted, MixtureEstimator
+from sidelight.estimators.base.parameters import check_choice, check_integer, check_number
 from sidelight.estimators.class_allocation import Allocation, allocate, unreached
-from sidelight.estimators.component_number import Stage, lowest_bic, merge_down
-from sidelight.estimators.data import Data, scale_of
 from sidelight.estimators.gaussians import COVARIANCE_TYPES, gaussian_family
-from sidelight.estimators.layout import Layout, lay_out
 from sidelight.estimators.registry import register
-from sidelight.inference.climbing import climb_from
+from sidelight.estimators.starts.merging import Stage, lowest_bic, merge_down
+from sidelight.estimators.starts.sample import Data, scale_of
+from sidelight.estimators.starts.short_runs import STARTS, Sample, from_given_means
+from sidelight.inference.executors.threads import thread_count
 from sidelight.inference.loop import Callback, ascend
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.protocols import Family
+from sidelight.inference.restarts import climb_from
 from sidelight.inference.rows import Rows
 from sidelight.inference.starts import SAMPLE_ROWS, choose_rows, row_order
-from sidelight.inference.survey import Survey
-from sidelight.inference.threads import thread_count
-from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
 from sidelight.kernels.backend import NUMPY, Backend, backend_for
 from sidelight.side import SideInformation
+from sidelight.tables.survey import Survey
 from sidelight.weights import MaximumLikelihoodWeights
 
 _STARTS = ("short_runs", "kmeans", "k-means++")

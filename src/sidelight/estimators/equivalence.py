@@ -6,8 +6,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from sidelight._typing import AnyArray, FloatArray, IntArray, LabelArray
 from sidelight.couplings.independent import Independent
-from sidelight.couplings.links import (
+from sidelight.couplings.link_graph import (
     HARD,
     SOFT,
     LinkedRows,
@@ -17,23 +18,22 @@ from sidelight.couplings.links import (
     linked_rows,
     plan,
 )
-from sidelight.couplings.links.conflicts import InfeasibleError
-from sidelight.estimators.base import Fitted
-from sidelight.estimators.checks import check_choice, check_number
-from sidelight.estimators.data import Data
-from sidelight.estimators.layout import Layout
-from sidelight.estimators.link_mixture import LinkMixture
-from sidelight.estimators.link_starts import LINK_STARTS, LinkStart
+from sidelight.couplings.link_graph.conflicts import InfeasibleError
+from sidelight.estimators.base.layout import Layout
+from sidelight.estimators.base.link_mixture import LinkMixture
+from sidelight.estimators.base.mixture import Fitted
+from sidelight.estimators.base.parameters import check_choice, check_number
 from sidelight.estimators.registry import register
+from sidelight.estimators.starts.links import LINK_STARTS, LinkStart
+from sidelight.estimators.starts.sample import Data
+from sidelight.inference.executors.threads import thread_count
 from sidelight.inference.loop import Callback, Trace
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.protocols import Family
 from sidelight.inference.rows import Rows
-from sidelight.inference.survey import Survey
-from sidelight.inference.threads import thread_count
-from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray, LabelArray
 from sidelight.kernels.backend import Backend
 from sidelight.side import ContradictionError, SideInformation
+from sidelight.tables.survey import Survey
 from sidelight.weights import ConditionalWeights, MaximumLikelihoodWeights
 
 _PAIRS = ("random", "conditional")

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from sidelight._typing import FloatArray
 from sidelight.families.gaussian import (
     CovariancePrior,
     DiagonalGaussian,
@@ -11,8 +12,7 @@ from sidelight.families.gaussian import (
     SphericalGaussian,
     TiedGaussian,
 )
-from sidelight.inference.survey import Survey
-from sidelight.kernels.arrays import FloatArray
+from sidelight.tables.survey import Survey
 
 GaussianFamily = FullGaussian | TiedGaussian | DiagonalGaussian | SphericalGaussian
 

@@ -6,31 +6,31 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils import check_random_state
 
+from sidelight._typing import AnyArray, FloatArray
 from sidelight.couplings.choice import Chooser, outright, softly
 from sidelight.couplings.chunklets import Chunklets
 from sidelight.couplings.hard import Hard
 from sidelight.couplings.independent import Independent
-from sidelight.estimators.base import Fitted, MixtureEstimator
-from sidelight.estimators.beginnings import STARTS, Sample, from_given_means
-from sidelight.estimators.checks import check_choice, check_integer, check_number
-from sidelight.estimators.data import Data, scale_of, start_from
+from sidelight.estimators.base.layout import Layout, lay_out
+from sidelight.estimators.base.mixture import Fitted, MixtureEstimator
+from sidelight.estimators.base.parameters import check_choice, check_integer, check_number
 from sidelight.estimators.gaussians import (
     COVARIANCE_TYPES,
     GaussianFamily,
     covariances_from_precisions,
     gaussian_family,
 )
-from sidelight.estimators.layout import Layout, lay_out
 from sidelight.estimators.registry import register
-from sidelight.inference.climbing import climb_from
+from sidelight.estimators.starts.sample import Data, scale_of, start_from
+from sidelight.estimators.starts.short_runs import STARTS, Sample, from_given_means
+from sidelight.inference.executors.threads import thread_count
 from sidelight.inference.loop import Callback
 from sidelight.inference.mixture import Mixture, MixtureState
+from sidelight.inference.restarts import climb_from
 from sidelight.inference.rows import Rows
-from sidelight.inference.survey import Survey
-from sidelight.inference.threads import thread_count
-from sidelight.kernels.arrays import AnyArray, FloatArray
 from sidelight.kernels.backend import NUMPY, Backend, backend_for
 from sidelight.side import SideInformation
+from sidelight.tables.survey import Survey
 from sidelight.weights import MaximumLikelihoodWeights
 
 _ASSIGNMENTS: dict[str, tuple[type[Independent] | type[Hard], Chooser]] = {

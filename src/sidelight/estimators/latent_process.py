@@ -10,6 +10,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from sidelight._typing import AnyArray, FloatArray, IntArray, LabelArray
 from sidelight.admixture.ascent import ProcessesOnData
 from sidelight.admixture.cells import accumulate_for
 from sidelight.admixture.climbing import climb
@@ -19,18 +20,17 @@ from sidelight.admixture.model import Parameters, State, draw
 from sidelight.admixture.ranking import AttributeRanking, attribute_distances
 from sidelight.admixture.scaling import Scaling, find_infinite, survey_observed
 from sidelight.admixture.updates import Flat, Prior, Shrinking
-from sidelight.estimators.checks import check_choice, check_integer, check_number
-from sidelight.estimators.clusters import cluster_names, cluster_order
-from sidelight.estimators.informed import InformedEstimator
-from sidelight.estimators.posterior import KeptPosterior
-from sidelight.estimators.reading import read_table
+from sidelight.estimators.base.cluster_names import cluster_names, cluster_order
+from sidelight.estimators.base.clusterer import InformedEstimator
+from sidelight.estimators.base.parameters import check_choice, check_integer, check_number
+from sidelight.estimators.base.posterior import KeptPosterior
 from sidelight.estimators.registry import register
+from sidelight.inference.executors.threads import one_blas_thread, thread_count
 from sidelight.inference.loop import Callback, Trace
 from sidelight.inference.rows import Rows
-from sidelight.inference.threads import one_blas_thread, thread_count
-from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray, LabelArray
 from sidelight.metrics import Violations, violations
 from sidelight.side import SideInformation
+from sidelight.tables.validation import read_table
 
 _PRIORS = ("ml", "map")
 _DEFAULT_PROCESSES = 3

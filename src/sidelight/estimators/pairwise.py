@@ -6,18 +6,18 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sidelight.couplings.independent import Independent
-from sidelight.couplings.pairs import Pairs
-from sidelight.estimators.checks import check_choice
-from sidelight.estimators.data import Data
-from sidelight.estimators.layout import Layout
-from sidelight.estimators.link_mixture import LinkMixture
-from sidelight.estimators.link_starts import PLAIN_STARTS, LinkStart
+from sidelight.couplings.pairwise import Pairs
+from sidelight.estimators.base.layout import Layout
+from sidelight.estimators.base.link_mixture import LinkMixture
+from sidelight.estimators.base.parameters import check_choice
 from sidelight.estimators.registry import register
+from sidelight.estimators.starts.links import PLAIN_STARTS, LinkStart
+from sidelight.estimators.starts.sample import Data
+from sidelight.inference.executors.threads import thread_count
 from sidelight.inference.loop import Callback
 from sidelight.inference.mixture import Mixture
 from sidelight.inference.protocols import Family
 from sidelight.inference.rows import Rows
-from sidelight.inference.threads import thread_count
 from sidelight.kernels.backend import Backend
 from sidelight.weights import PairWeights
 
@@ -35,7 +35,7 @@ class PairwiseMixture(LinkMixture):
     they do, that model is the better one.
 
     Several equations are printed with errors in the paper (7, 9, 20, 22, 25); see
-    :class:`~sidelight.couplings.pairs.Pairs`. A labelled row is of its class in all its copies.
+    :class:`~sidelight.couplings.pairwise.Pairs`. A labelled row is of its class in all its copies.
 
     Parameters
     ----------

@@ -5,19 +5,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from sidelight._typing import BoolArray, IntArray
 from sidelight.couplings.independent import Independent
 from sidelight.couplings.projection import Projection
-from sidelight.estimators.data import Data
-from sidelight.estimators.layout import Layout
-from sidelight.estimators.link_mixture import LinkMixture
-from sidelight.estimators.link_starts import PLAIN_STARTS, LinkStart
+from sidelight.estimators.base.layout import Layout
+from sidelight.estimators.base.link_mixture import LinkMixture
 from sidelight.estimators.registry import register
+from sidelight.estimators.starts.links import PLAIN_STARTS, LinkStart
+from sidelight.estimators.starts.sample import Data
+from sidelight.inference.executors.threads import thread_count
 from sidelight.inference.loop import Callback
 from sidelight.inference.mixture import Mixture
 from sidelight.inference.protocols import Family
 from sidelight.inference.rows import Rows
-from sidelight.inference.threads import thread_count
-from sidelight.kernels.arrays import BoolArray, IntArray
 from sidelight.kernels.backend import Backend
 from sidelight.side import SideInformation
 from sidelight.weights import MaximumLikelihoodWeights

@@ -2,15 +2,17 @@
 
 from typing import Any, TypeVar
 
+from sidelight._storable import storable
+
 Estimator = TypeVar("Estimator", bound=type[Any])
 
 _REGISTERED: list[type[Any]] = []
 
 
 def register(estimator: Estimator) -> Estimator:
-    """Add an estimator to the list; used as a decorator."""
+    """Add an estimator to the list; used as a decorator. Saved models call it by its public name."""
     _REGISTERED.append(estimator)
-    return estimator
+    return storable(estimator.__name__)(estimator)
 
 
 def all_estimators() -> list[tuple[str, type[Any]]]:

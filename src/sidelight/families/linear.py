@@ -9,9 +9,9 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
+from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.kernels.blocks import front, rows_per_block
-from sidelight.kernels.links import Links
+from sidelight.kernels.neighbours import Links
 
 Statistics = TypeVar("Statistics")
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sidelight.kernels.arrays import FloatArray, IntArray
+from sidelight._typing import FloatArray, IntArray
 
 
 def add_up(values: FloatArray, groups: IntArray) -> FloatArray:

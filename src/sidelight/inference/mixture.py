@@ -7,16 +7,18 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from sidelight._storable import storable
+from sidelight._typing import FloatArray, IntArray
+from sidelight.inference.coupled_rows import TiedCoupling, TiedExpectation, TiedRows, Write
+from sidelight.inference.executors.threads import share_out
 from sidelight.inference.protocols import Evaluator, Family, RowCoupling, Weights
 from sidelight.inference.rows import Block, Rows
-from sidelight.inference.threads import share_out
-from sidelight.inference.tied import TiedCoupling, TiedExpectation, TiedRows, Write
-from sidelight.kernels.arrays import FloatArray, IntArray
 from sidelight.kernels.backend import Backend
 
 Result = TypeVar("Result")
 
 
+@storable("MixtureState")
 class MixtureState(NamedTuple):
     """Where the ascent stands.
 

@@ -4,9 +4,9 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
-from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
+from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.kernels.backend import Backend
-from sidelight.kernels.links import Links
+from sidelight.kernels.neighbours import Links
 
 
 class Statistics(Protocol):

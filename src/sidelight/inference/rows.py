@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sidelight.kernels.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from sidelight._typing import AnyArray, BoolArray, FloatArray, IntArray
 
 # Rows that one task takes at a time. It depends on nothing, so that sums come out the same for any number of threads.
 CHUNK_ROWS = 12 * 768

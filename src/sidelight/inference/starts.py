@@ -11,8 +11,8 @@ from scipy.optimize import linear_sum_assignment
 from scipy.sparse import issparse
 from sklearn.utils.extmath import row_norms
 
+from sidelight._typing import FloatArray, IntArray
 from sidelight.inference.mixture import Mixture, MixtureState, class_sums
-from sidelight.kernels.arrays import FloatArray, IntArray
 
 # Enough rows to start from: a start is refined by passes over all of them.
 SAMPLE_ROWS = 5000

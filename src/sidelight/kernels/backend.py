@@ -6,8 +6,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import NamedTuple
 
+from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.kernels import plain
-from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
 
 # Importing numba and loading the compiled loops takes about a second; NumPy needs about 5 ns more per score.
 _SCORES_WORTH_COMPILING = 20_000_000

@@ -1,6 +1,6 @@
 """How many rows to take at once, and where to put them."""
 
-from sidelight.kernels.arrays import FloatArray
+from sidelight._typing import FloatArray
 
 # Multiples of 192 are never powers of two, whose strides collide in the cache.
 _UNIT = 192

@@ -13,8 +13,8 @@ from numba import njit
 from numba.core import types
 from numba.extending import intrinsic
 
-from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
-from sidelight.kernels.links import Links, Neighbours
+from sidelight._typing import AnyArray, FloatArray, IntArray
+from sidelight.kernels.neighbours import Links, Neighbours
 
 # contract allows fused multiply-add; reassociation would undo the rounding trick of exp_of_nonpositive.
 FAST = {"contract", "nnan", "nsz"}

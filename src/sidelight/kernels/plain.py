@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.sparse import csr_array
 
-from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
+from sidelight._typing import AnyArray, FloatArray, IntArray
 
 
 def softmax(scores: FloatArray, offsets: FloatArray, weights: FloatArray, evidence: FloatArray) -> None:

@@ -4,9 +4,9 @@ Adjusted Rand index, mutual information and the like are scikit-learn's own.
 """
 
 from sidelight.metrics.accuracy import clustering_accuracy_score
-from sidelight.metrics.breaches import Violations, violations
 from sidelight.metrics.purity import purity_accuracy_score, purity_score
 from sidelight.metrics.rand import balanced_rand_score
+from sidelight.metrics.violations import Violations, violations
 
 __all__ = [
     "Violations",

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.kernels.arrays import AnyArray
+from sidelight._typing import AnyArray
 from sidelight.persistence.errors import ForeignFileError
 
 _SUFFIX = ".npy"

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.kernels.arrays import AnyArray
-from sidelight.persistence.classes import class_at, field_names, is_estimator
+from sidelight._typing import AnyArray
 from sidelight.persistence.encoding import SPARSE, is_plain_scalar
 from sidelight.persistence.errors import ForeignFileError
+from sidelight.persistence.tags import class_of, field_names, is_estimator
 
 _NO_NUMERAL = {text: float(text) for text in ("nan", "inf", "-inf")}
 
@@ -17,14 +17,21 @@ _NO_NUMERAL = {text: float(text) for text in ("nan", "inf", "-inf")}
 class Decoder:
     """Decodes values, taking their arrays from a file's.
 
+    Parameters
+    ----------
+    arrays : mapping from name to array
+    number : int
+        The format of the file.
+
     Attributes
     ----------
     unused : set of str
         Names of the arrays that no value has asked for.
     """
 
-    def __init__(self, arrays: Mapping[str, AnyArray]) -> None:
+    def __init__(self, arrays: Mapping[str, AnyArray], number: int) -> None:
         self.unused = set(arrays)
+        self._number = number
         self._arrays = arrays
         self._forms: dict[str, Callable[[Any], Any]] = {
             "float": _NO_NUMERAL.__getitem__,
@@ -85,8 +92,8 @@ class Decoder:
         return matrix
 
     def _object(self, content: Any) -> Any:
-        address, forms = content
-        cls = class_at(address)
+        name, forms = content
+        cls = class_of(name, self._number)
         attributes = {name: self.decode(form) for name, form in forms.items()}
         return _estimator(cls, attributes) if is_estimator(cls) else _record(cls, attributes)
 

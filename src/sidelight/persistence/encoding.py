@@ -13,7 +13,7 @@ with one key, which says what it is::
     {"strings": [[2], ["a", "b"]]}            an array of strings: shape, cells
     {"objects": [[2], ["a", null]]}           an array of objects: shape, cells
     {"sparse": ["csr_array", [2, 3], …]}      type, shape; values, indices and pointers as arrays
-    {"object": ["module:Class", {…}]}         an estimator or a record: class, attributes by name
+    {"object": ["tag", {…}]}                  an estimator or a record: the tag of its class, attributes by name
 """
 
 import base64
@@ -23,9 +23,10 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csc_array, csc_matrix, csr_array, csr_matrix, issparse
 
-from sidelight.kernels.arrays import AnyArray
+from sidelight._storable import tag_of
+from sidelight._typing import AnyArray
 from sidelight.persistence.archive import is_plain
-from sidelight.persistence.classes import address_of, field_names, is_estimator, is_record
+from sidelight.persistence.tags import field_names, is_estimator, is_record
 
 SPARSE = {cls.__name__: cls for cls in (csr_array, csc_array, csr_matrix, csc_matrix)}
 _WORD = 2**63
@@ -96,7 +97,7 @@ class Encoder:
 
     def _object(self, cls: type, attributes: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
         encoded = {name: self.encode(value, (*path, name)) for name, value in attributes.items()}
-        return {"object": [address_of(cls), encoded]}
+        return {"object": [tag_of(cls), encoded]}
 
     def _array(self, array: AnyArray, path: tuple[str, ...]) -> dict[str, Any]:
         if array.dtype.kind == "U":

@@ -10,13 +10,13 @@ from typing import Any
 from sidelight._version import __version__
 from sidelight.estimators.registry import all_estimators
 from sidelight.persistence.archive import pack, unpack
-from sidelight.persistence.classes import is_estimator
 from sidelight.persistence.decoding import Decoder
 from sidelight.persistence.encoding import Encoder
 from sidelight.persistence.errors import ForeignFileError
 from sidelight.persistence.folders import CHECKSUMS, REMEDY, left_behind, read_file, write_folder
+from sidelight.persistence.tags import is_estimator
 
-FORMAT = 1
+FORMAT = 2
 _MODEL = "model.json"
 _ARRAYS = "arrays.npz"
 _FILES = {_MODEL, _ARRAYS, CHECKSUMS}
@@ -101,7 +101,7 @@ def load(folder: str | os.PathLike[str]) -> Any:
     content = read_file(path, _ARRAYS)
     with _speaking_of(path / _ARRAYS):
         arrays = unpack(content)
-    decoder = Decoder(arrays)
+    decoder = Decoder(arrays, described["format"])
     with _speaking_of(path / _MODEL):
         model = decoder.decode(described["model"])
         if not is_estimator(type(model)):

@@ -1,11 +1,11 @@
 """Pictures of fitted models: Display classes in scikit-learn's manner, which need matplotlib (``sidelight[plot]``)."""
 
+from sidelight.describe.profiles import Profiles, cluster_profiles
+from sidelight.describe.words import profile_words
 from sidelight.plots.clusters import ClustersDisplay
 from sidelight.plots.convergence import ConvergenceDisplay
 from sidelight.plots.history import HistoryDisplay
 from sidelight.plots.membership import MembershipDisplay
-from sidelight.plots.profile_values import Profiles, cluster_profiles
-from sidelight.plots.profile_words import profile_words
 from sidelight.plots.profiles import ProfilesDisplay
 from sidelight.plots.selection import SelectionDisplay
 

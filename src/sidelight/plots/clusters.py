@@ -4,16 +4,16 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from sidelight.kernels.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from sidelight._typing import AnyArray, BoolArray, FloatArray, IntArray
+from sidelight.describe.assignment import clusters_of, has_probabilities, names_of, posterior_of
+from sidelight.describe.table import Table, table_of
 from sidelight.metrics import violations
-from sidelight.plots.assignment import clusters_of, has_probabilities, names_of, posterior_of
 from sidelight.plots.canvas import BROKEN, INK, QUIET, legend_beside, new_axes, tidy_axes, written
 from sidelight.plots.components import ellipse, gaussians_of
 from sidelight.plots.features import picture_features
 from sidelight.plots.palette import cluster_colours
 from sidelight.plots.projection import Plane, plane_of
 from sidelight.plots.rows import LinkLines, choose_links, choose_rows
-from sidelight.plots.table import Table, table_of
 from sidelight.side import SideInformation
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sidelight.kernels.arrays import FloatArray, IntArray
+from sidelight._typing import FloatArray, IntArray
 
 
 class Gaussians(NamedTuple):

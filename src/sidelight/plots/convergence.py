@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sidelight.kernels.arrays import FloatArray, IntArray
+from sidelight._typing import FloatArray, IntArray
+from sidelight.describe.numbers import with_minus
 from sidelight.plots.canvas import INK, LINE, QUIET, new_axes, tidy_axes
 from sidelight.plots.components import components_in_use
-from sidelight.plots.numbers import with_minus
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,8 +6,8 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.decomposition import TruncatedSVD
 
-from sidelight.kernels.arrays import FloatArray, IntArray
-from sidelight.plots.table import Table
+from sidelight._typing import FloatArray, IntArray
+from sidelight.describe.table import Table
 
 _MOST_CATEGORIES = 20
 _SPARSE_DIRECTIONS = 20

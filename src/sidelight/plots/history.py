@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from sidelight.kernels.arrays import FloatArray, IntArray
+from sidelight._typing import FloatArray, IntArray
+from sidelight.describe.table import table_of
 from sidelight.plots.canvas import INK, new_figure, tidy_axes, written
 from sidelight.plots.components import Gaussians, ellipse, full_covariances
 from sidelight.plots.features import picture_features
 from sidelight.plots.palette import cluster_colours
 from sidelight.plots.projection import Plane, plane_of
 from sidelight.plots.rows import choose_rows
-from sidelight.plots.table import table_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from sidelight.kernels.arrays import FloatArray, IntArray
-from sidelight.plots.assignment import certainty_of, clusters_of, names_of, posterior_of
+from sidelight._typing import FloatArray, IntArray
+from sidelight.describe.assignment import certainty_of, clusters_of, names_of, posterior_of
+from sidelight.describe.table import table_of
 from sidelight.plots.canvas import INK, QUIET, new_axes, written
 from sidelight.plots.palette import cluster_colours
-from sidelight.plots.table import table_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,7 +4,7 @@ import colorsys
 
 import numpy as np
 
-from sidelight.kernels.arrays import FloatArray
+from sidelight._typing import FloatArray
 
 # The first eight lean on Okabe and Ito (2008), without their red, which marks broken statements, and their black,
 # which marks labels. The others were chosen one by one, each as far from all before it as could be, for normal sight

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from sidelight.describe.profiles import Profiles, cluster_profiles
+from sidelight.describe.words import written_difference
 from sidelight.plots.canvas import INK, new_axes, written
-from sidelight.plots.profile_values import Profiles, cluster_profiles
-from sidelight.plots.profile_words import written_difference
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg import eigh
 from sklearn.decomposition import PCA
 
-from sidelight.kernels.arrays import AnyArray, FloatArray
+from sidelight._typing import AnyArray, FloatArray
 
 # Of more features than this, the discriminants are looked for among as many principal components.
 _MOST_DIRECTIONS = 50

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sidelight.kernels.arrays import IntArray
+from sidelight._typing import IntArray
 from sidelight.side import SideInformation
 
 # Drawn of each kind; more lines than this hide what they join.

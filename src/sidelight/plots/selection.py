@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from sidelight.kernels.arrays import AnyArray, FloatArray
+from sidelight._typing import AnyArray, FloatArray
 from sidelight.plots.canvas import INK, LINE, new_axes, tidy_axes
 from sidelight.selection import Selection
 

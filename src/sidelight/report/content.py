@@ -4,12 +4,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight._version import __version__
-from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
+from sidelight.describe.assignment import certainty_of, clusters_of, has_probabilities, names_of, posterior_of
+from sidelight.describe.columns import ColumnSummary, column_summaries
+from sidelight.describe.table import Table, table_of
 from sidelight.plots import Profiles, cluster_profiles, profile_words
-from sidelight.plots.assignment import certainty_of, clusters_of, has_probabilities, names_of, posterior_of
-from sidelight.plots.table import Table, table_of
-from sidelight.report.columns import ColumnSummary, column_summaries
 from sidelight.report.statements import Statements, read_statements
 from sidelight.side import SideInformation
 from sidelight.side.reading import as_vector

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from importlib.resources import files
 from typing import Any
 
+from sidelight.describe.wording import count, grouped, listed, percent
 from sidelight.plots.canvas import require_matplotlib
 from sidelight.plots.palette import cluster_colours
 from sidelight.report.content import Content, align_side, read_content
@@ -17,7 +18,6 @@ from sidelight.report.sections import (
     profiles_section,
     usage_section,
 )
-from sidelight.report.wording import count, grouped, listed, percent
 from sidelight.side import SideInformation
 
 # The page may show pictures that it holds itself and fetch nothing at all.

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from sidelight.describe.assignment import has_probabilities
 from sidelight.plots import ClustersDisplay, ConvergenceDisplay, MembershipDisplay, Profiles, ProfilesDisplay
-from sidelight.plots.assignment import has_probabilities
 from sidelight.plots.canvas import bare_figure
 from sidelight.side import SideInformation
 

@@ -1,12 +1,12 @@
 """The sections of the page."""
 
-from sidelight.kernels.arrays import FloatArray
-from sidelight.plots.numbers import measured
+from sidelight._typing import FloatArray
+from sidelight.describe.numbers import measured
+from sidelight.describe.wording import count, grouped, listed, percent
 from sidelight.report.content import Content
 from sidelight.report.markup import bar, bullets, folded, paragraph, picture, swatch, table, text
 from sidelight.report.pictures import Pictures
 from sidelight.report.statements import MOST_BROKEN, StatementKind
-from sidelight.report.wording import count, grouped, listed, percent
 
 _FEATURES_IN_TABLE = 15
 # More columns than this are listed only when asked for.

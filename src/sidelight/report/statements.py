@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sidelight.kernels.arrays import AnyArray, IntArray
+from sidelight._typing import AnyArray, IntArray
+from sidelight.describe.wording import count, listed
 from sidelight.metrics import Violations, violations
-from sidelight.report.wording import count, listed
 from sidelight.side import SideInformation
 
 MOST_BROKEN = 40

@@ -1,6 +1,6 @@
-"""The tables and figures of the papers again, beside ours: one file per paper."""
+"""The tables and figures of the papers again, beside ours: one folder per paper."""
 
-from sidelight.reproduce.papers import PAPERS, paper
-from sidelight.reproduce.running import run
+from sidelight.reproduce.framework.papers import PAPERS, paper
+from sidelight.reproduce.framework.running import run
 
 __all__ = ["PAPERS", "paper", "run"]

@@ -9,7 +9,7 @@ from sklearn.model_selection import KFold, check_cv
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-from sidelight.kernels.arrays import IntArray
+from sidelight._typing import IntArray
 from sidelight.selection.criteria import INFORMATION, held_out
 from sidelight.selection.fits import Setting, pooled, run_all, seeds
 from sidelight.selection.result import Selection, best_place

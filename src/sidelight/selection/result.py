@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.kernels.arrays import AnyArray, FloatArray
+from sidelight._typing import AnyArray, FloatArray
 
 
 @dataclass(frozen=True, eq=False)

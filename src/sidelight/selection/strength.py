@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import _num_samples
 
 from sidelight.selection.fits import Setting, pooled, run_all, seeds
-from sidelight.selection.held_back import HeldBack, hold_back, log_probability, violated
+from sidelight.selection.held_out_links import HeldBack, hold_back, log_probability, violated
 from sidelight.selection.result import Selection, best_place
 from sidelight.side import SideInformation
 

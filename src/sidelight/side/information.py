@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from sidelight._storable import storable
 from sidelight.side import annotators, rewriting
 from sidelight.side.bonds import IntArray
 from sidelight.side.closure import Closure, close
@@ -24,6 +25,7 @@ from sidelight.side.statements import (
 )
 
 
+@storable("SideInformation")
 @dataclass(frozen=True, eq=False, repr=False)
 class SideInformation:
     """What is known about n rows: labels, links and blocks.

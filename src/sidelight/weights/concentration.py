@@ -6,7 +6,10 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy.special import digamma, gammaln
 
+from sidelight._storable import storable
 
+
+@storable("Gamma")
 class Gamma(NamedTuple):
     """A gamma distribution by its shape and rate."""
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize
 
-from sidelight.kernels.arrays import FloatArray
+from sidelight._typing import FloatArray
 from sidelight.weights.maximum_likelihood import MaximumLikelihoodWeights
 from sidelight.weights.pair_weights import class_log_weights
 

@@ -7,13 +7,15 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import digamma, gammaln
 
-from sidelight.kernels.arrays import FloatArray, IntArray
+from sidelight._storable import storable
+from sidelight._typing import FloatArray, IntArray
 from sidelight.weights.concentration import Gamma
 
 # Where a learned concentration is looked for, as logarithms.
 _LOG_BOUNDS = (-12.0, 12.0)
 
 
+@storable("DirichletBelief")
 class DirichletBelief(NamedTuple):
     """Parameters ε (components,) of q(π) = Dir(ε), and the prior's α of every component."""
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sidelight.kernels.arrays import FloatArray, IntArray
+from sidelight._typing import FloatArray, IntArray
 
 # A component that owns nothing keeps this weight: its logarithm stays finite, its rows do not come back.
 _SMALLEST = np.finfo(float).tiny

@@ -6,7 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import betaln, digamma
 
-from sidelight.kernels.arrays import FloatArray, IntArray
+from sidelight._storable import storable
+from sidelight._typing import FloatArray, IntArray
 from sidelight.weights.concentration import Concentration, Gamma
 
 # Sticks and concentration are updated in turn until E η moves by less than this, relatively.
@@ -14,6 +15,7 @@ _SETTLED = 1e-6
 _MOST_ROUNDS = 50
 
 
+@storable("Sticks")
 class Sticks(NamedTuple):
     """What is believed about the sticks.
 

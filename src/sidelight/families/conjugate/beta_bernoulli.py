@@ -6,15 +6,17 @@ from typing import NamedTuple, Self
 import numpy as np
 from scipy.special import digamma
 
+from sidelight._storable import storable
+from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.families.conjugate import divergences
 from sidelight.families.conjugate.cells import cell_evaluator
 from sidelight.families.conjugate.family import ConjugateFamily, refuse_cells
 from sidelight.families.conjugate.statistics import CellStatistics
 from sidelight.families.linear import LinearEvaluator
-from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
 from sidelight.kernels.backend import Backend
 
 
+@storable("BernoulliParameters")
 class BernoulliParameters(NamedTuple):
     """Posteriors Beta(α, β) of the probabilities of a one, (components, d): ``ones`` are α, ``zeros`` β."""
 
@@ -22,6 +24,7 @@ class BernoulliParameters(NamedTuple):
     zeros: FloatArray
 
 
+@storable("BetaBernoulli")
 @dataclass(frozen=True, eq=False)
 class BetaBernoulli(ConjugateFamily):
     """Independent columns of 0 and 1; a missing cell (NaN) is left out.

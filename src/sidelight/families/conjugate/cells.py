@@ -6,9 +6,9 @@ from typing import TypeVar
 
 import numpy as np
 
+from sidelight._typing import AnyArray, BoolArray, FloatArray
 from sidelight.families.conjugate.missing import has_missing
 from sidelight.families.linear import LinearEvaluator
-from sidelight.kernels.arrays import AnyArray, BoolArray, FloatArray
 from sidelight.kernels.blocks import front, rows_per_block
 
 Statistics = TypeVar("Statistics")

@@ -7,9 +7,9 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 from scipy.special import gammaln
 
+from sidelight._typing import FloatArray
 from sidelight.families.conjugate.factorials import log_factorials
 from sidelight.families.conjugate.statistics import CountStatistics
-from sidelight.kernels.arrays import FloatArray
 from sidelight.kernels.blocks import front, rows_per_block
 
 _MOST_ROWS = 4096

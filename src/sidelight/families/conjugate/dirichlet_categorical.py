@@ -9,24 +9,27 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import digamma
 
+from sidelight._storable import storable
+from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.families.conjugate import divergences
 from sidelight.families.conjugate.counts import CountEvaluator
 from sidelight.families.conjugate.family import ConjugateFamily, is_no_count, refuse_cells
 from sidelight.families.conjugate.statistics import CountStatistics
 from sidelight.families.linear import LinearEvaluator
-from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
 from sidelight.kernels.backend import Backend
 
 # With more categories per column than this, products with sparse rows are quicker than with dense ones.
 _MANY_CATEGORIES = 10
 
 
+@storable("CategoricalParameters")
 class CategoricalParameters(NamedTuple):
     """Dirichlet concentrations (components, Σ categories), column after column."""
 
     concentrations: FloatArray
 
 
+@storable("DirichletCategorical")
 @dataclass(frozen=True, eq=False)
 class DirichletCategorical(ConjugateFamily):
     """Independent columns of category codes 0 … V_j − 1; a missing code (NaN) is left out.

@@ -7,20 +7,23 @@ import numpy as np
 from scipy.sparse import issparse
 from scipy.special import digamma
 
+from sidelight._storable import storable
+from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.families.conjugate import divergences
 from sidelight.families.conjugate.counts import CountEvaluator, CountPredictive, log_multinomial_coefficients
 from sidelight.families.conjugate.family import ConjugateFamily, is_no_count, refuse_cells
 from sidelight.families.conjugate.statistics import CountStatistics
-from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
 from sidelight.kernels.backend import Backend
 
 
+@storable("MultinomialParameters")
 class MultinomialParameters(NamedTuple):
     """Dirichlet concentrations (components, words)."""
 
     concentrations: FloatArray
 
 
+@storable("DirichletMultinomial")
 @dataclass(frozen=True, eq=False)
 class DirichletMultinomial(ConjugateFamily):
     """Rows of word counts, as an array or in CSR form; given its sum, a row is multinomial.

@@ -7,7 +7,7 @@ are ⟨η_k − η_l, E_k T − E_l T⟩ in any exponential family with natural 
 import numpy as np
 from scipy.special import digamma, gammaln, multigammaln
 
-from sidelight.kernels.arrays import FloatArray
+from sidelight._typing import FloatArray
 
 
 def dirichlet(concentrations: FloatArray, prior: FloatArray) -> FloatArray:

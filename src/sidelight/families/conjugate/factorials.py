@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 from scipy.special import gammaln
 
-from sidelight.kernels.arrays import AnyArray, FloatArray
+from sidelight._typing import AnyArray, FloatArray
 
 _TABLE_SIZE = 4096
 

@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
+from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.kernels.backend import Backend
 
 

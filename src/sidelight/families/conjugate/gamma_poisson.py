@@ -6,16 +6,18 @@ from typing import NamedTuple, Self
 import numpy as np
 from scipy.special import digamma, gammaln
 
+from sidelight._storable import storable
+from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.families.conjugate import divergences
 from sidelight.families.conjugate.cells import CellwisePredictive, cell_evaluator
 from sidelight.families.conjugate.factorials import log_factorials
 from sidelight.families.conjugate.family import ConjugateFamily, is_no_count, refuse_cells
 from sidelight.families.conjugate.statistics import CellStatistics
 from sidelight.families.linear import LinearEvaluator
-from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
 from sidelight.kernels.backend import Backend
 
 
+@storable("PoissonParameters")
 class PoissonParameters(NamedTuple):
     """Posteriors Gamma(a, rate b) of the rates (components, d): ``shapes`` are a, ``rates`` b."""
 
@@ -23,6 +25,7 @@ class PoissonParameters(NamedTuple):
     rates: FloatArray
 
 
+@storable("GammaPoisson")
 @dataclass(frozen=True, eq=False)
 class GammaPoisson(ConjugateFamily):
     """Independent columns of counts 0, 1, 2, …; a missing cell (NaN) is left out. Densities include 1 / x!.

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.families.conjugate.missing import has_missing
-from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
 from sidelight.kernels.blocks import front
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sidelight.kernels.arrays import AnyArray
+from sidelight._typing import AnyArray
 
 
 def has_missing(block: AnyArray) -> bool:

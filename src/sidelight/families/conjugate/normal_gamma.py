@@ -8,6 +8,8 @@ from typing import NamedTuple, Self
 import numpy as np
 from scipy.special import digamma, gammaln
 
+from sidelight._storable import storable
+from sidelight._typing import FloatArray, IntArray
 from sidelight.families.conjugate import divergences
 from sidelight.families.conjugate.cells import CellwisePredictive, cell_evaluator
 from sidelight.families.conjugate.family import ConjugateFamily
@@ -16,10 +18,10 @@ from sidelight.families.conjugate.statistics import SquareStatistics
 from sidelight.families.gaussian.precision import linear_form_is_exact
 from sidelight.families.gaussian.prior import CovariancePrior
 from sidelight.families.linear import LinearEvaluator
-from sidelight.kernels.arrays import FloatArray, IntArray
 from sidelight.kernels.backend import Backend
 
 
+@storable("NormalGammaParameters")
 class NormalGammaParameters(NamedTuple):
     """Posteriors μ | λ ~ N(m, 1/(κλ)), λ ~ Gamma(a, rate b), one per component and column.
 
@@ -35,6 +37,7 @@ class NormalGammaParameters(NamedTuple):
     rates: FloatArray
 
 
+@storable("NormalGamma")
 @dataclass(frozen=True, eq=False)
 class NormalGamma(ConjugateFamily):
     """Gaussians with one variance per feature and component under Normal-Gamma priors; missing cells are left out.

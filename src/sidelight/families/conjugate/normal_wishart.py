@@ -10,6 +10,8 @@ from typing import NamedTuple, Self
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from sidelight._storable import storable
+from sidelight._typing import FloatArray, IntArray
 from sidelight.families.conjugate import divergences
 from sidelight.families.conjugate.family import ConjugateFamily
 from sidelight.families.conjugate.incomplete import IncompleteEvaluator
@@ -21,10 +23,10 @@ from sidelight.families.gaussian.prior import CovariancePrior
 from sidelight.families.gaussian.quadratic import quadratic_evaluator
 from sidelight.families.gaussian.statistics import GaussianStatistics
 from sidelight.families.linear import LinearEvaluator
-from sidelight.kernels.arrays import FloatArray, IntArray
 from sidelight.kernels.backend import Backend
 
 
+@storable("NormalWishartParameters")
 class NormalWishartParameters(NamedTuple):
     """Posteriors μ | Λ ~ N(m, (κΛ)⁻¹), Λ ~ W(L, ν) with E Λ = νL, one per component.
 
@@ -49,6 +51,7 @@ class NormalWishartParameters(NamedTuple):
     factors: FloatArray
 
 
+@storable("NormalWishart")
 @dataclass(frozen=True, eq=False)
 class NormalWishart(ConjugateFamily):
     """Gaussians with free covariances under a Normal-Wishart prior; missing cells are latent variables of their row.

@@ -20,9 +20,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.families.gaussian.precision import precision_factors
 from sidelight.families.gaussian.statistics import GaussianStatistics
-from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
 from sidelight.kernels.blocks import front
 
 # Doubles that the factors of all patterns met so far may take, and those of the rows of a block.

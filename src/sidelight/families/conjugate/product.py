@@ -5,11 +5,13 @@ from typing import Any, Self
 
 import numpy as np
 
+from sidelight._storable import storable
+from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.families.conjugate.family import ConjugateFamily
-from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
 from sidelight.kernels.backend import Backend
 
 
+@storable("ProductStatistics")
 @dataclass(frozen=True, eq=False)
 class ProductStatistics:
     """The statistics of each part, in their order."""
@@ -69,6 +71,7 @@ class ProductEvaluator:
         return ProductStatistics(tuple(evaluator.statistics() for evaluator in self._evaluators))
 
 
+@storable("ProductFamily")
 @dataclass(frozen=True, eq=False)
 class ProductFamily(ConjugateFamily):
     """Independent groups of columns, given the component; parameters are a tuple of the parts' own.

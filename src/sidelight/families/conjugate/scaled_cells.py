@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from sidelight._typing import AnyArray, BoolArray, FloatArray
 from sidelight.families.conjugate.missing import has_missing
 from sidelight.families.conjugate.statistics import SquareStatistics
 from sidelight.families.gaussian.centred import ScaledEvaluator
-from sidelight.kernels.arrays import AnyArray, BoolArray, FloatArray
 
 
 class ScaledCellEvaluator:

@@ -4,10 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sidelight._storable import storable
+from sidelight._typing import FloatArray, IntArray
 from sidelight.families.regrouping import add_up
-from sidelight.kernels.arrays import FloatArray, IntArray
 
 
+@storable("CountStatistics")
 @dataclass(frozen=True, eq=False)
 class CountStatistics:
     """Weighted counts of categories or words.
@@ -35,6 +37,7 @@ class CountStatistics:
         return CountStatistics(add_up(self.mass, groups), add_up(self.counts, groups))
 
 
+@storable("CellStatistics")
 @dataclass(frozen=True, eq=False)
 class CellStatistics:
     """Weighted sums of cells.
@@ -65,6 +68,7 @@ class CellStatistics:
         return CellStatistics(add_up(self.mass, groups), add_up(self.cells, groups), add_up(self.sums, groups))
 
 
+@storable("SquareStatistics")
 @dataclass(frozen=True, eq=False)
 class SquareStatistics:
     """Weighted sums of cells and of their squares, measured from an origin.

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
-from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
+from sidelight._typing import AnyArray, FloatArray, IntArray
 
 
 def student_score(

@@ -11,8 +11,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import blas
 
+from sidelight._typing import AnyArray, FloatArray
 from sidelight.families.gaussian.statistics import GaussianStatistics
-from sidelight.kernels.arrays import AnyArray, FloatArray
 from sidelight.kernels.blocks import front
 
 _LOG_2_PI = math.log(2 * math.pi)

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from sidelight._typing import FloatArray
 from sidelight.families.gaussian.prior import CovariancePrior
-from sidelight.kernels.arrays import FloatArray
 
 
 @dataclass(frozen=True, eq=False)

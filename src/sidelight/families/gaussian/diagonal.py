@@ -7,15 +7,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sidelight._storable import storable
+from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.families.gaussian.centred import ScaledEvaluator
 from sidelight.families.gaussian.centred_family import CentredFamily
 from sidelight.families.gaussian.precision import linear_form_is_exact, positive_variances
 from sidelight.families.gaussian.statistics import GaussianStatistics
 from sidelight.families.linear import LinearEvaluator
-from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
 from sidelight.kernels.backend import Backend
 
 
+@storable("DiagonalParameters")
 class DiagonalParameters(NamedTuple):
     """Means and variances (components, d)."""
 
@@ -23,6 +25,7 @@ class DiagonalParameters(NamedTuple):
     variances: FloatArray
 
 
+@storable("DiagonalGaussian")
 @dataclass(frozen=True, eq=False)
 class DiagonalGaussian(CentredFamily):
     """Maximum-likelihood (MAP with a prior) Gaussians with one variance per feature and component."""

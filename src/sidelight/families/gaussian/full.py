@@ -6,16 +6,18 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from sidelight._storable import storable
+from sidelight._typing import FloatArray, IntArray
 from sidelight.families.gaussian.centred import TriangularEvaluator, log_density_at_mean
 from sidelight.families.gaussian.centred_family import CentredFamily
 from sidelight.families.gaussian.precision import log_scales, precision_factors
 from sidelight.families.gaussian.quadratic import quadratic_evaluator
 from sidelight.families.gaussian.statistics import GaussianStatistics
 from sidelight.families.linear import LinearEvaluator
-from sidelight.kernels.arrays import FloatArray, IntArray
 from sidelight.kernels.backend import Backend
 
 
+@storable("FullParameters")
 class FullParameters(NamedTuple):
     """Means (components, d), covariances and lower factors C with CᵀC = Σ⁻¹ (components, d, d)."""
 
@@ -24,6 +26,7 @@ class FullParameters(NamedTuple):
     factors: FloatArray
 
 
+@storable("FullGaussian")
 @dataclass(frozen=True, eq=False)
 class FullGaussian(CentredFamily):
     """Maximum-likelihood (MAP with a prior) Gaussians with free covariances."""

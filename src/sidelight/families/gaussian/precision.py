@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sidelight.kernels.arrays import FloatArray
+from sidelight._typing import FloatArray
 
 # Above this many features the triangular form takes fewer operations than the quadratic features.
 LARGEST_QUADRATIC_DIMENSION = 64

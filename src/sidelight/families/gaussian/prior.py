@@ -4,9 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sidelight.kernels.arrays import FloatArray
+from sidelight._storable import storable
+from sidelight._typing import FloatArray
 
 
+@storable("CovariancePrior")
 @dataclass(frozen=True, eq=False)
 class CovariancePrior:
     """A penalty -½ [ν ln|Σ| + tr(Ψ Σ⁻¹)] with diagonal Ψ; the covariance that maximises is (S + Ψ) / (N + ν).

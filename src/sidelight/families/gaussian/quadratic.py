@@ -4,13 +4,13 @@ from functools import cache, partial
 
 import numpy as np
 
+from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.families.gaussian.centred import TriangularEvaluator
 from sidelight.families.gaussian.precision import LARGEST_QUADRATIC_DIMENSION, linear_form_is_exact
 from sidelight.families.gaussian.statistics import GaussianStatistics
 from sidelight.families.linear import LinearEvaluator
-from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
 from sidelight.kernels.backend import Backend
-from sidelight.kernels.links import Links
+from sidelight.kernels.neighbours import Links
 
 
 def quadratic_evaluator(

@@ -7,15 +7,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sidelight._storable import storable
+from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.families.gaussian.centred import ScaledEvaluator
 from sidelight.families.gaussian.centred_family import CentredFamily
 from sidelight.families.gaussian.precision import linear_form_is_exact, positive_variances
 from sidelight.families.gaussian.statistics import GaussianStatistics
 from sidelight.families.linear import LinearEvaluator
-from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
 from sidelight.kernels.backend import Backend
 
 
+@storable("SphericalParameters")
 class SphericalParameters(NamedTuple):
     """Means (components, d) and variances (components,)."""
 
@@ -23,6 +25,7 @@ class SphericalParameters(NamedTuple):
     variances: FloatArray
 
 
+@storable("SphericalGaussian")
 @dataclass(frozen=True, eq=False)
 class SphericalGaussian(CentredFamily):
     """Maximum-likelihood (MAP with a prior) Gaussians with one variance per component."""

@@ -4,10 +4,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sidelight._storable import storable
+from sidelight._typing import FloatArray, IntArray
 from sidelight.families.regrouping import add_up
-from sidelight.kernels.arrays import FloatArray, IntArray
 
 
+@storable("GaussianStatistics")
 @dataclass(frozen=True, eq=False)
 class GaussianStatistics:
     """Weighted sums of rows measured from an origin; additive over rows.

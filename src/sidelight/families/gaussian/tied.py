@@ -7,15 +7,17 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from sidelight._storable import storable
+from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.families.gaussian.centred import TriangularEvaluator
 from sidelight.families.gaussian.centred_family import CentredFamily
 from sidelight.families.gaussian.precision import linear_form_is_exact, precision_factors
 from sidelight.families.gaussian.statistics import GaussianStatistics
-from sidelight.kernels.arrays import AnyArray, FloatArray, IntArray
 from sidelight.kernels.backend import Backend
 from sidelight.kernels.blocks import front, rows_per_block
 
 
+@storable("TiedParameters")
 class TiedParameters(NamedTuple):
     """Means (components, d), the covariance (d, d) and its lower factor C with CᵀC = Σ⁻¹."""
 
@@ -86,6 +88,7 @@ class TiedEvaluator:
         return collected
 
 
+@storable("TiedGaussian")
 @dataclass(frozen=True, eq=False)
 class TiedGaussian(CentredFamily):
     """Maximum-likelihood (MAP with a prior) Gaussians with one covariance for all."""

@@ -1,0 +1,1 @@
+"""What users state about rows, in files."""

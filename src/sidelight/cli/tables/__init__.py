@@ -1,0 +1,1 @@
+"""Tables in files, and how they become what a model takes."""

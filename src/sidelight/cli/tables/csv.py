@@ -1,0 +1,276 @@
+"""CSV files as people have them: any usual delimiter, decimal points or commas, and faults told with their line."""
+
+import codecs
+import csv
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sidelight.cli.errors import Refusal, one_line
+from sidelight.cli.extras import arrow
+
+_DELIMITERS = (",", ";", "\t", "|")
+# UTF-8, with or without the mark that some programs put before it.
+_MARKED = "utf-8-sig"
+# What the column is called that programs put before the others to number the rows, and give no name.
+_UNNAMED = "column 1"
+_BLOCK = 1 << 20
+_PARSED_AT_ONCE = 1 << 23
+_SAMPLE_LINES = 200
+_LONGEST_CELL = 1 << 24
+_NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
+_DECIMAL_COMMA = re.compile(r"\s*[-+]?\d+,\d+\s*")
+_DECIMAL_POINT = re.compile(r"\s*[-+]?\d+\.\d+\s*")
+
+
+class Record(NamedTuple):
+    """The cells of a row and the line it begins on."""
+
+    line: int
+    cells: list[str]
+
+
+@dataclass(frozen=True)
+class CsvFile:
+    """A CSV file whose bytes and header have been looked at.
+
+    Parameters
+    ----------
+    path : Path
+    encoding : str
+    delimiter, decimal : str
+        One character each.
+    header : tuple of str
+        Names of the columns.
+    lines_before : int
+        Empty lines before the header.
+    """
+
+    path: Path
+    encoding: str
+    delimiter: str
+    decimal: str
+    header: tuple[str, ...]
+    lines_before: int = 0
+
+    def read(self, columns: Sequence[str], types: Mapping[str, Any]) -> Any:
+        """Return columns as an arrow table; types are found where none is given."""
+        csv_part = arrow("csv")
+        unnamed = [f"column {number}" for number in range(len(self.header))]
+        places = {name: unnamed[self.header.index(name)] for name in columns}
+        try:
+            table = csv_part.read_csv(
+                self.path,
+                read_options=csv_part.ReadOptions(
+                    use_threads=False,
+                    block_size=_PARSED_AT_ONCE,
+                    encoding="utf8" if self.encoding == _MARKED else self.encoding,
+                    column_names=unnamed,
+                    skip_rows=self.lines_before,
+                    skip_rows_after_names=1,
+                ),
+                parse_options=csv_part.ParseOptions(delimiter=self.delimiter, newlines_in_values=True),
+                convert_options=csv_part.ConvertOptions(
+                    include_columns=list(places.values()),
+                    column_types={places[name]: kind for name, kind in types.items() if name in places},
+                    strings_can_be_null=True,
+                    decimal_point=self.decimal,
+                ),
+            )
+        except arrow().ArrowInvalid as error:
+            raise self._refusal(columns, types, str(error)) from error
+        return table.rename_columns(list(columns))
+
+    def place(self, row: int) -> str:
+        """Say where a row of the table stands."""
+        for number, record in enumerate(self._records()):
+            if number == row:
+                return f"line {record.line}"
+        return f"row {row + 1}"
+
+    def _records(self) -> Iterator[Record]:
+        """Yield the rows of the table, without its header."""
+        with self.path.open(encoding=self.encoding, newline="") as file:
+            records = _records(file, self.delimiter)
+            next(records, None)
+            yield from records
+
+    def _refusal(self, columns: Sequence[str], types: Mapping[str, Any], reason: str) -> Refusal:
+        """Find out which line the reader stumbled over."""
+        wanted = {
+            self.header.index(name): _WANTED[str(types[name])] for name in columns if str(types.get(name)) in _WANTED
+        }
+        records = self._records()
+        for record in records:
+            if len(record.cells) != len(self.header):
+                return self._ragged(record, is_last=next(records, None) is None)
+            for place, (noun, fits) in wanted.items():
+                cell = record.cells[place]
+                if not fits(cell.replace(self.decimal, ".")) and not _is_missing(cell):
+                    return Refusal(
+                        f"{self.path}, line {record.line}: column {self.header[place]!r} takes {noun}, but holds "
+                        f"{cell!r}; correct the cell, or empty it."
+                    )
+        return Refusal(f"{self.path}: {one_line(reason)}")
+
+    def _ragged(self, record: Record, *, is_last: bool) -> Refusal:
+        cells = f"{len(record.cells)} cell{'s' if len(record.cells) != 1 else ''}"
+        remedy = "mend the line, or put cells that contain the delimiter in quotation marks"
+        if is_last and len(record.cells) < len(self.header):
+            remedy = "the file seems to be cut off there; get the whole file"
+        return Refusal(
+            f"{self.path}, line {record.line} has {cells}, but the header names {len(self.header)} columns: {remedy}."
+        )
+
+
+def open_csv(path: Path, encoding: str) -> CsvFile:
+    """Look through the bytes of a file, find its delimiter and read its header."""
+    _look_through(path, encoding)
+    lines = _first_lines(path, _with_mark(encoding))
+    if not "".join(lines).strip():
+        raise Refusal(f"{path} is empty; it needs a line with the names of the columns, and rows.")
+    delimiter = _delimiter(lines)
+    first, *others = _records(iter(lines), delimiter, strict=False)
+    header = tuple(name.strip() for name in first.cells)
+    if len(header) > 1 and not header[0]:
+        header = (_UNNAMED, *header[1:])
+    _check_header(path, header)
+    decimal = _decimal([record.cells for record in others], delimiter)
+    return CsvFile(path, _with_mark(encoding), delimiter, decimal, header, first.line - 1)
+
+
+def is_number(cell: str) -> bool:
+    """Say whether a cell holds a number, written with a decimal point."""
+    return _NUMBER.fullmatch(cell) is not None
+
+
+def _is_truth(cell: str) -> bool:
+    return cell.lower() in ("true", "false", "0", "1")
+
+
+# What cells of a type must be, in words and as a test.
+_WANTED: dict[str, tuple[str, Callable[[str], bool]]] = {
+    "double": ("numbers", is_number),
+    "bool": ("true and false", _is_truth),
+}
+
+
+def check_names(path: Path, header: Sequence[str]) -> None:
+    """Refuse columns that share a name."""
+    twice = [name for name, times in Counter(header).items() if times > 1]
+    if twice:
+        raise Refusal(
+            f"{path} names {len(twice)} column(s) twice, such as {twice[0]!r}; give every column its own name."
+        )
+
+
+def _check_header(path: Path, header: tuple[str, ...]) -> None:
+    check_names(path, [name for name in header if name])
+    if "" in header:
+        raise Refusal(f"{path}: column {header.index('') + 1} of the header has no name; give every column one.")
+    if all(is_number(name.replace(",", ".")) for name in header):
+        raise Refusal(f"{path} begins with numbers; its first line must hold the names of the columns.")
+
+
+def _with_mark(encoding: str) -> str:
+    """Return the encoding that also takes the mark which some programs put before UTF-8."""
+    return _MARKED if encoding.lower().replace("_", "-") in ("utf-8", "utf8") else encoding
+
+
+def _is_missing(cell: str) -> bool:
+    return cell.strip() in arrow("csv").ConvertOptions().null_values
+
+
+def _look_through(path: Path, encoding: str) -> None:
+    """Refuse bytes that are no text of the encoding, and quotation marks that are never closed."""
+    try:
+        decoder = codecs.getincrementaldecoder(encoding)()
+    except LookupError:
+        raise Refusal(f"--encoding {encoding} is not known; utf-8, latin-1 and cp1252 are usual.") from None
+    lines, marks = 1, 0
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            if b"\0" in block and not encoding.lower().startswith("utf-16"):
+                line = lines + block[: block.index(b"\0")].count(b"\n")
+                raise Refusal(
+                    f"{path}, line {line} holds zero bytes, so it is no CSV in {encoding}; save it as UTF-8 text."
+                )
+            with _refusing_bytes(path, encoding, lines, block):
+                decoder.decode(block)
+            lines += block.count(b"\n")
+            marks += block.count(b'"')
+    with _refusing_bytes(path, encoding, lines, b""):
+        decoder.decode(b"", final=True)
+    if marks % 2:
+        _check_closed(path, _with_mark(encoding))
+
+
+@contextmanager
+def _refusing_bytes(path: Path, encoding: str, lines: int, block: bytes) -> Iterator[None]:
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        # Bytes of a character that began in the block before are put in front of this one.
+        carried = len(error.object) - len(block)
+        line = lines + block[: max(error.start - carried, 0)].count(b"\n")
+        raise Refusal(
+            f"{path}, line {line} is not {encoding}: byte 0x{error.object[error.start]:02x} ({error.reason}); save the "
+            "file as UTF-8, or name what it is written in with --encoding (latin-1 or cp1252, say)."
+        ) from None
+
+
+def _check_closed(path: Path, encoding: str) -> None:
+    delimiter = _delimiter(_first_lines(path, encoding))
+    line = 1
+    try:
+        with path.open(encoding=encoding, newline="") as file:
+            for record in _records(file, delimiter):
+                line = record.line + 1
+    except csv.Error:
+        raise Refusal(
+            f"{path}: a quotation mark in the row after line {line - 1} is never closed; the file may be cut off, or "
+            "the mark belongs to the text and must stand twice."
+        ) from None
+
+
+def _first_lines(path: Path, encoding: str) -> list[str]:
+    with path.open(encoding=encoding, newline="") as file:
+        return list(islice(file, _SAMPLE_LINES))
+
+
+def _records(lines: Iterator[str], delimiter: str, *, strict: bool = True) -> Iterator[Record]:
+    """Yield rows that hold anything."""
+    csv.field_size_limit(_LONGEST_CELL)
+    reader = csv.reader(lines, delimiter=delimiter, strict=strict)
+    line = 1
+    for cells in reader:
+        if cells:
+            yield Record(line, cells)
+        line = reader.line_num + 1
+
+
+def _delimiter(lines: list[str]) -> str:
+    """Return the delimiter that cuts the header, and most of the lines after it, into the most cells."""
+
+    def worth(delimiter: str) -> tuple[float, int]:
+        rows = [len(record.cells) for record in _records(iter(lines), delimiter, strict=False)]
+        if not rows or rows[0] < 2:
+            return 0.0, 0
+        return sum(row == rows[0] for row in rows) / len(rows), rows[0]
+
+    return max(_DELIMITERS, key=worth)
+
+
+def _decimal(rows: list[list[str]], delimiter: str) -> str:
+    """Return the comma where numbers are written with one, which a file cut by commas cannot have."""
+    if delimiter == ",":
+        return "."
+    cells = [cell for row in rows for cell in row]
+    commas = sum(_DECIMAL_COMMA.fullmatch(cell) is not None for cell in cells)
+    points = sum(_DECIMAL_POINT.fullmatch(cell) is not None for cell in cells)
+    return "," if commas > points else "."

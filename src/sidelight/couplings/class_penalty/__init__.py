@@ -1,0 +1,1 @@
+"""Several components per class, with a penalty on pairs (Zhao and Miller)."""

@@ -1,0 +1,1 @@
+"""Exact inference on parts of a link graph."""

@@ -1,0 +1,192 @@
+"""Small loops exactly: variables are summed out one by one (bucket elimination), and beliefs handed back.
+
+Loops of the same shape are taken together, as a batch of tables.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from sidelight._typing import FloatArray, IntArray
+from sidelight.couplings.link_graph.exact.ordering import Edge, min_fill
+from sidelight.kernels.logspace import finite, log, log_sum, potentials
+
+# Table entries of a batch that are held at once.
+_BATCH_ENTRIES = 4_000_000
+
+
+class Bucket(NamedTuple):
+    """A variable and the later ones it meets when it is summed out.
+
+    Parameters
+    ----------
+    scope : tuple of int
+        The variable, then the others in order.
+    parent : int
+        The bucket its message goes to, -1 for the last.
+    kept : tuple of int
+        Which axes of the parent's table the message has.
+    edges : tuple of (int, int)
+        Edges that enter here: their number, and which of the scope they join the variable with.
+    """
+
+    scope: tuple[int, ...]
+    parent: int
+    kept: tuple[int, ...]
+    edges: tuple[Edge, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """How to sum out a graph: its buckets, variables numbered in the order of elimination.
+
+    ``order`` (s,) tells which node each variable is.
+    """
+
+    order: IntArray
+    buckets: tuple[Bucket, ...]
+
+    def n_entries(self, n_classes: int) -> float:
+        """Return the number of entries of all tables."""
+        return sum(float(n_classes) ** len(bucket.scope) for bucket in self.buckets)
+
+
+def shape_of(n_nodes: int, edges: list[Edge], most_neighbours: int) -> Shape | None:
+    """Return how to sum out a connected graph; None where a table would have more than ``most_neighbours`` + 1 axes."""
+    steps = min_fill(n_nodes, edges, most_neighbours)
+    if steps is None:
+        return None
+    rank = {node: variable for variable, (node, _) in enumerate(steps)}
+    scopes = [(variable, *sorted(rank[node] for node in around)) for variable, (_, around) in enumerate(steps)]
+    entering: list[list[Edge]] = [[] for _ in scopes]
+    for number, (a, b) in enumerate(edges):
+        low, high = sorted((rank[a], rank[b]))
+        entering[low].append((number, scopes[low].index(high)))
+    buckets = []
+    for scope, own in zip(scopes, entering, strict=True):
+        parent = scope[1] if len(scope) > 1 else -1
+        kept = tuple(scopes[parent].index(variable) for variable in scope[1:]) if parent >= 0 else ()
+        buckets.append(Bucket(scope, parent, kept, tuple(own)))
+    return Shape(np.array([node for node, _ in steps]), tuple(buckets))
+
+
+class Batch(NamedTuple):
+    """Loops of one shape: variables are columns of ``nodes`` (b, s), edges those of ``edges`` (b, e).
+
+    Log potentials are (b, e).
+    """
+
+    shape: Shape
+    nodes: IntArray
+    edges: IntArray
+    log_equal: FloatArray
+    log_different: FloatArray
+
+
+def _parts(batch: Batch, n_classes: int) -> Iterator[Batch]:
+    size = max(int(_BATCH_ENTRIES / batch.shape.n_entries(n_classes)), 1)
+    for start in range(0, len(batch.nodes), size):
+        part = slice(start, start + size)
+        yield Batch(batch.shape, batch.nodes[part], batch.edges[part], batch.log_equal[part], batch.log_different[part])
+
+
+def _initial(batch: Batch, scores: FloatArray) -> list[FloatArray]:
+    """Return each bucket's table (b, classes, …): the scores of its variable and the edges that enter there."""
+    n, n_classes = len(batch.nodes), scores.shape[1]
+    tables = []
+    for variable, bucket in enumerate(batch.shape.buckets):
+        axes = len(bucket.scope)
+        table = np.zeros((n,) + (n_classes,) * axes)
+        table += scores[batch.nodes[:, variable]].reshape((n, n_classes) + (1,) * (axes - 1))
+        for number, place in bucket.edges:
+            link = potentials(batch.log_equal[:, number], batch.log_different[:, number], n_classes)
+            extent = [n, n_classes] + [1] * (axes - 1)
+            extent[1 + place] = n_classes
+            table += link.reshape(extent)
+        tables.append(table)
+    return tables
+
+
+def _spread(message: FloatArray, kept: tuple[int, ...], axes: int) -> FloatArray:
+    """Give a message the axes of a table that has more."""
+    extent = [message.shape[0]] + [1] * axes
+    for axis, length in zip(kept, message.shape[1:], strict=True):
+        extent[1 + axis] = length
+    return message.reshape(extent)
+
+
+def infer_batch(
+    batch: Batch, scores: FloatArray, beliefs: FloatArray, same: FloatArray, pairs: FloatArray | None = None
+) -> float:
+    """Write log marginals of the nodes and ``same`` of the edges (pair marginals too, if asked); return ln Z."""
+    total = 0.0
+    for part in _parts(batch, scores.shape[1]):
+        conditionals, log_partition = _collect(part, scores)
+        total += float(log_partition.sum())
+        _distribute(part, conditionals, beliefs, same, pairs)
+    return total
+
+
+def _collect(batch: Batch, scores: FloatArray) -> tuple[list[FloatArray], FloatArray]:
+    """Sum the variables out; return tables p(variable | later ones of its scope), and ln Z (b,)."""
+    buckets = batch.shape.buckets
+    tables = _initial(batch, scores)
+    conditionals = []
+    log_partition = np.zeros(len(batch.nodes))
+    for bucket, table in zip(buckets, tables, strict=True):
+        message = log_sum(table, axis=1)
+        conditionals.append(np.exp(table - finite(message)[:, None]))
+        if bucket.parent < 0:
+            log_partition += message
+        else:
+            scale = finite(message.max(axis=tuple(range(1, message.ndim))))
+            log_partition += scale
+            message -= scale.reshape((-1,) + (1,) * (message.ndim - 1))
+            tables[bucket.parent] += _spread(message, bucket.kept, len(buckets[bucket.parent].scope))
+    return conditionals, log_partition
+
+
+def _distribute(
+    batch: Batch, conditionals: list[FloatArray], beliefs: FloatArray, same: FloatArray, pairs: FloatArray | None
+) -> None:
+    """Multiply each conditional by the belief about the later variables, last bucket first."""
+    buckets = batch.shape.buckets
+    joints: list[FloatArray] = [np.empty(0)] * len(buckets)
+    for variable in reversed(range(len(buckets))):
+        bucket, joint = buckets[variable], conditionals[variable]
+        if bucket.parent >= 0:
+            above = joints[bucket.parent]
+            lost = tuple(1 + axis for axis in range(above.ndim - 1) if axis not in bucket.kept)
+            joint *= above.sum(axis=lost)[:, None]
+        joints[variable] = joint
+        others = tuple(range(2, joint.ndim))
+        beliefs[batch.nodes[:, variable]] = log(joint.sum(axis=others))
+        for number, place in bucket.edges:
+            lost = tuple(axis for axis in others if axis != 1 + place)
+            pair = joint.sum(axis=lost)
+            same[batch.edges[:, number]] = np.einsum("bcc->b", pair)
+            if pairs is not None:
+                pairs[batch.edges[:, number]] = _lower_first(batch, variable, bucket.scope[place], pair)
+
+
+def _lower_first(batch: Batch, variable: int, other: int, pair: FloatArray) -> FloatArray:
+    turned = batch.nodes[:, variable] > batch.nodes[:, other]
+    return np.where(turned[:, None, None], pair.swapaxes(1, 2), pair)
+
+
+def decide_batch(batch: Batch, scores: FloatArray, classes: IntArray) -> None:
+    """Write the most probable classes of the nodes."""
+    for part in _parts(batch, scores.shape[1]):
+        buckets = part.shape.buckets
+        tables = _initial(part, scores)
+        for bucket, table in zip(buckets, tables, strict=True):
+            if bucket.parent >= 0:
+                message = table.max(axis=1)
+                tables[bucket.parent] += _spread(message, bucket.kept, len(buckets[bucket.parent].scope))
+        every = np.arange(len(part.nodes))
+        for variable in reversed(range(len(buckets))):
+            later = [classes[part.nodes[:, other]] for other in buckets[variable].scope[1:]]
+            given = np.moveaxis(tables[variable], 1, -1)[(every, *later)]
+            classes[part.nodes[:, variable]] = given.argmax(axis=1)

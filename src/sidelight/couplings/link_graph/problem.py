@@ -1,0 +1,233 @@
+"""Links between chunklets as a Markov network whose potentials tell only whether two classes are equal."""
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sidelight._typing import AnyArray, FloatArray, IntArray
+from sidelight.side import SideInformation
+
+
+class Names(NamedTuple):
+    """How errors speak of nodes and edges: by rows of the table.
+
+    Parameters
+    ----------
+    nodes : (g,)
+        A row of each node, a labelled one where there is one.
+    edges : (q, 2)
+        The rows of a link behind each edge.
+    ids : (n,), optional
+        What the user calls the rows.
+    """
+
+    nodes: IntArray
+    edges: IntArray
+    ids: AnyArray | None
+
+
+@dataclass(frozen=True, eq=False)
+class LinkProblem:
+    """Nodes that choose one class each, and edges that weigh whether two nodes choose the same.
+
+    The weight of an assignment is Π_nodes exp(unary) Π_edges exp(log_equal or log_different). Make one with `of`,
+    which adds up several links between the same nodes.
+
+    Parameters
+    ----------
+    n_nodes : int
+    edges : (q, 2)
+        Different nodes, the lower first; each pair stands once.
+    log_equal, log_different : (q,)
+        Log potentials of equal and of different classes. -inf forbids: a certain cannot-link is (-inf, 0).
+    labels : (n_nodes,)
+        The class a node is known to have, -1 unknown.
+    names : Names, optional
+        What errors call nodes and edges; their numbers where absent.
+    """
+
+    n_nodes: int
+    edges: IntArray
+    log_equal: FloatArray
+    log_different: FloatArray
+    labels: IntArray
+    names: Names | None = None
+
+    @classmethod
+    def of(
+        cls,
+        n_nodes: int,
+        edges: Any,
+        log_equal: Any,
+        log_different: Any,
+        labels: IntArray | None = None,
+    ) -> "LinkProblem":
+        """Build a problem from edges in any order; those between the same nodes add up, those of one node drop out."""
+        ends = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
+        merged = merge(n_nodes, ends, np.asarray(log_equal, dtype=float), np.asarray(log_different, dtype=float))
+        known = np.full(n_nodes, -1) if labels is None else np.asarray(labels, dtype=np.int64)
+        return cls(n_nodes, merged.edges, merged.log_equal, merged.log_different, known)
+
+    @property
+    def is_certain(self) -> AnyArray:
+        """Edges that forbid something, (q,) bool."""
+        return np.isneginf(self.log_equal) | np.isneginf(self.log_different)
+
+    def without_labels(self) -> "LinkProblem":
+        """Return the same links between nodes of which no class is known."""
+        return replace(self, labels=np.full(self.n_nodes, -1))
+
+
+class Merged(NamedTuple):
+    """Edges that stand once, with the sums of their log potentials, and what became of each given edge (-1: nothing).
+
+    ``first`` is the first of the given edges behind each.
+    """
+
+    edges: IntArray
+    log_equal: FloatArray
+    log_different: FloatArray
+    became: IntArray
+    first: IntArray
+
+
+def merge(n_nodes: int, edges: IntArray, log_equal: FloatArray, log_different: FloatArray) -> Merged:
+    """Add up edges between the same nodes; an edge of a node with itself is a constant and drops out."""
+    low, high = edges.min(axis=1), edges.max(axis=1)
+    kept = np.flatnonzero(low < high)
+    key, first, inverse = np.unique(low[kept] * n_nodes + high[kept], return_index=True, return_inverse=True)
+    became = np.full(len(edges), -1, dtype=np.int64)
+    became[kept] = inverse
+    return Merged(
+        np.column_stack(np.divmod(key, max(n_nodes, 1))).astype(np.int64),
+        np.bincount(inverse, weights=log_equal[kept], minlength=len(key)).astype(float),
+        np.bincount(inverse, weights=log_different[kept], minlength=len(key)).astype(float),
+        became,
+        kept[first],
+    )
+
+
+class LinkedRows(NamedTuple):
+    """The rows that side information speaks of, chunklet after chunklet, and the links between the chunklets.
+
+    Parameters
+    ----------
+    problem : LinkProblem
+        Its nodes are the chunklets.
+    rows : (m,)
+        Row numbers, chunklet after chunklet.
+    starts : (g,)
+        Where each chunklet starts in ``rows``.
+    """
+
+    problem: LinkProblem
+    rows: IntArray
+    starts: IntArray
+
+    @property
+    def sizes(self) -> IntArray:
+        """Number of rows of each chunklet."""
+        return np.diff(np.append(self.starts, len(self.rows)))
+
+    def reordered(self, nodes: IntArray) -> tuple["LinkedRows", IntArray]:
+        """Return the same with the nodes in another order (g,), and the places (m,) that the rows had before.
+
+        Edges are in the order of their first ends.
+        """
+        problem, sizes = self.problem, self.sizes[nodes]
+        starts = np.cumsum(sizes) - sizes
+        places = np.repeat(self.starts[nodes] - starts, sizes) + np.arange(len(self.rows))
+        number = np.empty(problem.n_nodes, dtype=np.int64)
+        number[nodes] = np.arange(problem.n_nodes)
+        ends = np.sort(number[problem.edges], axis=1)
+        order = np.argsort(ends[:, 0], kind="stable")
+        names = problem.names
+        moved = LinkProblem(
+            problem.n_nodes,
+            ends[order],
+            problem.log_equal[order],
+            problem.log_different[order],
+            problem.labels[nodes],
+            None if names is None else Names(names.nodes[nodes], names.edges[order], names.ids),
+        )
+        return LinkedRows(moved, self.rows[places], starts), places
+
+    def between(self, nodes: slice, rows: slice, edges: slice) -> "LinkedRows":
+        """Return a range of nodes with their rows and edges; no edge may leave it."""
+        problem, names = self.problem, self.problem.names
+        part = LinkProblem(
+            nodes.stop - nodes.start,
+            problem.edges[edges] - nodes.start,
+            problem.log_equal[edges],
+            problem.log_different[edges],
+            problem.labels[nodes],
+            None if names is None else Names(names.nodes[nodes], names.edges[edges], names.ids),
+        )
+        return LinkedRows(part, self.rows[rows], self.starts[nodes] - rows.start)
+
+
+def linked_rows(side: SideInformation, *, link_confidence: float | None = None) -> LinkedRows:
+    """Divide the rows that are spoken of into chunklets, with the links between these as edges.
+
+    A link of confidence c has the potentials c where it is respected and 1 − c where it is not: a must-link
+    (ln c, ln(1 − c)) for (equal, different) classes, a cannot-link the reverse. Certain cannot-links are (-inf, 0);
+    certain must-links bind rows into chunklets. Links within a chunklet are constants, and left out.
+
+    Parameters
+    ----------
+    side : SideInformation
+        The class of a label is its code.
+    link_confidence : float in (0.5, 1], optional
+        The confidence of links that are stated as certain. Below 1, must-links bind no rows together: every link is an
+        edge, and only labels and blocks are certain.
+
+    Raises
+    ------
+    ContradictionError
+        If certain statements contradict each other.
+    """
+    confidence = 1.0 if link_confidence is None else float(link_confidence)
+    if not 0.5 < confidence <= 1.0:
+        raise ValueError(f"link_confidence is {link_confidence!r}; it must be above 0.5 and at most 1 (certain)")
+    closure = (side if confidence == 1.0 else _without_links(side)).closure()
+    spoken_of = np.flatnonzero(side.mentioned)
+    chunklets, node_of_row = np.unique(closure.chunklets[spoken_of], return_inverse=True)
+    order = np.argsort(node_of_row, kind="stable")
+    node = np.full(side.n_rows, -1, dtype=np.int64)
+    node[spoken_of] = node_of_row
+
+    links = np.concatenate([side.must_link, side.cannot_link])
+    sure = np.concatenate([side.must_link_confidence, side.cannot_link_confidence])
+    must = np.arange(len(links)) < len(side.must_link)
+    # Certain cannot-links come first, so that they name the edges they are behind.
+    named_first = np.argsort(must | (sure < 1.0), kind="stable")
+    links, must = links[named_first], must[named_first]
+    sure = np.where(sure == 1.0, confidence, sure)[named_first]
+    with np.errstate(divide="ignore"):
+        respected, broken = np.log(sure), np.log1p(-sure)
+    merged = merge(len(chunklets), node[links], np.where(must, respected, broken), np.where(must, broken, respected))
+
+    rows, labels = spoken_of[order], closure.labels[chunklets]
+    starts = np.searchsorted(node_of_row[order], np.arange(len(chunklets)))
+    names = Names(_spokesmen(rows, node_of_row[order], side.labels, len(chunklets)), links[merged.first], side.ids)
+    problem = LinkProblem(
+        len(chunklets), merged.edges, merged.log_equal, merged.log_different, labels.astype(np.int64), names
+    )
+    return LinkedRows(problem, rows, starts.astype(np.int64))
+
+
+def _without_links(side: SideInformation) -> SideInformation:
+    nothing, never = np.empty((0, 2), dtype=np.int64), np.empty(0)
+    return replace(
+        side, must_link=nothing, cannot_link=nothing, must_link_confidence=never, cannot_link_confidence=never
+    )
+
+
+def _spokesmen(rows: IntArray, node_of_row: IntArray, labels: IntArray, n_nodes: int) -> IntArray:
+    """Return a row of each node, a labelled one where there is one."""
+    named = np.empty(n_nodes, dtype=np.int64)
+    named[node_of_row[::-1]] = rows[::-1]
+    labelled = np.flatnonzero(labels[rows] >= 0)[::-1]
+    named[node_of_row[labelled]] = rows[labelled]
+    return named

@@ -1,0 +1,274 @@
+"""The Potts field: labels attract their own and repel others, links pull together and push apart."""
+
+from dataclasses import dataclass
+from functools import cached_property, partial, reduce
+from operator import add
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sidelight._storable import storable
+from sidelight._typing import AnyArray, FloatArray, IntArray
+from sidelight.couplings.choice import softly
+from sidelight.couplings.potts.plan import Plan, Stage
+from sidelight.inference.coupled_rows import TiedExpectation, TiedRows, Write
+from sidelight.inference.executors.threads import share_out
+from sidelight.inference.protocols import Evaluator
+from sidelight.inference.rows import take_rows
+from sidelight.kernels.backend import Backend
+from sidelight.kernels.neighbours import Links, PosteriorTables
+
+# Atoms that one task takes at a time; no matter how many threads there are, so that sums come out the same.
+_PART = 24 * 768
+# From so many linked atoms on, their posterior is remembered in single precision: half as much to fetch from all over
+# the memory, and rounding errors of so many links average out.
+_MANY = 100_000
+_NO_CLASSES = np.empty(0, dtype=np.int64)
+
+
+@storable("FieldMemory")
+class FieldMemory(NamedTuple):
+    """What the next E-step starts from.
+
+    Parameters
+    ----------
+    sums : (labels, components)
+        S_c, the responsibilities of all rows of each label.
+    posterior : (linked atoms, padded components)
+        From :class:`sidelight.kernels.neighbours.PosteriorTables`.
+    """
+
+    sums: FloatArray
+    posterior: AnyArray
+
+
+class _Part(NamedTuple):
+    """What some atoms give: statistics, and Σ r·u + H(r) with u the log densities and what early neighbours add."""
+
+    statistics: Any
+    value: float
+
+
+@dataclass(frozen=True, eq=False)
+class PottsField:
+    """Side information as a likelihood, p(statements | z) ∝ exp(−E(z)) (after Echraibi et al. 2019, section 2.3).
+
+    With S_c = Σ r_n over the rows of label c, n_c of them,
+
+        E = Σ_c (λ / 2 n_c) (n_c² − |S_c|²) + Σ_{c<c'} ρ λ S_c·S_c' / √(n_c n_c')
+            + Σ_must w (1 − r_a·r_b) + Σ_cannot w r_a·r_b.
+
+    The paper weights pairs by a divergence between components, which moves with them, so that its normaliser is no
+    constant and its updates raise no bound. A constant potential has a constant normaliser: the bound is one, all rows
+    count for the weights, and every step raises it. The paper's labels only attract (ρ = 0); then nothing keeps two
+    labels from sharing a component.
+
+    The first term contains a row's pull on itself, (λ / 2 n_c)(1 − |r_n|²) ≥ 0, which only lowers the bound and makes
+    the energy concave in the rows of one label, so that all of them can be updated at once. Labels repel each other one
+    after the other, and linked atoms go by sets without links among them.
+
+    Parameters
+    ----------
+    plan : Plan
+    strength : float
+        λ.
+    repulsion : float
+        ρ.
+    backend : Backend
+    """
+
+    plan: Plan
+    strength: float
+    repulsion: float
+    backend: Backend
+    monotone = True
+
+    @cached_property
+    def _tables(self) -> PosteriorTables:
+        return PosteriorTables()
+
+    @cached_property
+    def rows(self) -> IntArray:
+        """Numbers of the rows that something is said about."""
+        return np.concatenate([stage.rows for stage in self.plan.stages])
+
+    @cached_property
+    def _counts(self) -> FloatArray:
+        """n_c."""
+        n_labels = max(stage.label for stage in self.plan.stages) + 1
+        counts = np.zeros(n_labels)
+        for stage in self.plan.stages:
+            if stage.label >= 0:
+                counts[stage.label] += _masses(stage).sum()
+        return counts
+
+    @cached_property
+    def _attitude(self) -> FloatArray:
+        """How a row of one label feels about the rows of another, (labels, labels): −∂E/∂r = attitude @ S."""
+        if not len(self._counts):
+            return np.empty((0, 0))
+        between = -self.repulsion * self.strength / np.sqrt(np.outer(self._counts, self._counts))
+        np.fill_diagonal(between, self.strength / self._counts)
+        return between
+
+    def expect(self, tied: TiedRows, log_weights: FloatArray, memory: FieldMemory | None) -> TiedExpectation:
+        """Take the tied rows through E-step and statistics, stage by stage."""
+        return self._sweep(tied, log_weights, memory, None)
+
+    def assign(self, tied: TiedRows, log_weights: FloatArray, memory: FieldMemory | None, write: Write) -> float:
+        """Write how the tied rows are assigned; return their evidence."""
+        return self._sweep(tied, log_weights, memory, write).evidence
+
+    def regrouped(self, memory: FieldMemory, groups: IntArray) -> FieldMemory:
+        """Return the memory with components put together by groups; those of group -1 are forgotten."""
+        together = (groups[:, None] == np.arange(groups.max() + 1)).astype(float)
+        fewer = self._blank(together.shape[1])
+        fewer.posterior[:, : together.shape[1]] = memory.posterior[:, : len(groups)] @ together
+        return FieldMemory(memory.sums @ together, fewer.posterior)
+
+    def _sweep(
+        self, tied: TiedRows, log_weights: FloatArray, memory: FieldMemory | None, write: Write | None
+    ) -> TiedExpectation:
+        k = len(log_weights)
+        before = self._blank(k) if memory is None else memory
+        sums, after = before.sums.copy(), self._tables.empty(self.plan.n_linked, k, before.posterior.dtype.type)
+        workers = [tied.evaluator() for _ in range(tied.n_threads)]
+        found: list[Any] = []
+        value = 0.0
+        own = np.zeros((max(len(sums), 1), k))
+        for number, stage in enumerate(self.plan.stages):
+            offset = log_weights + (self._attitude[stage.label] @ sums if stage.label >= 0 else 0.0)
+            update = partial(self._update, tied, stage, offset, before.posterior, after, write)
+            parts = list(share_out(update, _parts(len(stage.starts)), partial(next, iter(workers)), tied.n_threads))
+            gathered = reduce(add, (part.statistics for part in parts))
+            found.append(gathered)
+            value += sum(part.value for part in parts) + float((log_weights - offset) @ gathered.mass)
+            if stage.label >= 0:
+                own[stage.label] += gathered.mass
+                if number + 1 == len(self.plan.stages) or self.plan.stages[number + 1].label != stage.label:
+                    sums[stage.label] = own[stage.label]
+        statistics = reduce(add, found)
+        evidence = value - self._energy(sums)
+        return TiedExpectation(statistics, statistics.mass, evidence, FieldMemory(sums, after))
+
+    def _blank(self, k: int) -> FieldMemory:
+        """Return what there is to remember before the first E-step: nothing pulls anywhere."""
+        n = self.plan.n_linked
+        kind = np.float32 if n >= _MANY else np.float64
+        posterior = self._tables.empty(n, k, kind)
+        posterior[:] = 0.0
+        return FieldMemory(np.zeros((len(self._counts), k)), posterior)
+
+    def _energy(self, sums: FloatArray) -> float:
+        """Return the energy of the labels, and of the links as if they all were broken."""
+        labels = 0.5 * float(self.strength * self._counts.sum() - np.einsum("ck,cd,dk->", sums, self._attitude, sums))
+        return labels + self.plan.must_weight
+
+    def _update(
+        self,
+        tied: TiedRows,
+        stage: Stage,
+        offset: FloatArray,
+        before: AnyArray,
+        after: AnyArray,
+        write: Write | None,
+        evaluator: Evaluator,
+        part: slice,
+    ) -> _Part:
+        """Update some atoms of a stage, and keep their posterior if they are linked."""
+        links = None
+        if stage.early is not None and stage.late is not None:
+            early, late = stage.early.part(part), stage.late.part(part)
+            links = Links(early, late, before, after, stage.place + part.start)
+        weights = stage.weights[part]
+        alone = len(stage.rows) == len(stage.starts)
+        if alone and write is None:
+            values = take_rows(tied.X, stage.rows[part])
+            swept = evaluator.sweep_softly(values, offset, None, _NO_CLASSES, weights, links)
+            if swept is not None:
+                return _Part(evaluator.statistics(), swept)
+        choose = self._choose_singly if alone else self._choose_together
+        field, from_late = self._pulls(links, len(weights), len(offset))
+        shares, value = choose(tied, stage, offset, field, evaluator, part)
+        if links is not None:
+            value -= float(np.einsum("a,ak,ak->", weights, shares, from_late))
+            _keep(shares, links)
+        if write is not None:
+            sizes = np.diff(np.append(stage.starts, len(stage.rows)))[part]
+            write(_rows(stage, part), np.repeat(shares, sizes, axis=0), None)
+        return _Part(evaluator.statistics(), value)
+
+    def _pulls(self, links: Links | None, n: int, k: int) -> tuple[FloatArray, FloatArray]:
+        """Return what all neighbours, and what late ones, add to the scores of n atoms (atoms, components)."""
+        if links is None:
+            nothing = np.broadcast_to(0.0, (n, k))
+            return nothing, nothing
+        from_late = np.zeros((n, k))
+        self.backend.add_neighbours(*links.late, links.before, from_late)
+        field = from_late.copy()
+        self.backend.add_neighbours(*links.early, links.after, field)
+        return field, from_late
+
+    def _choose_singly(
+        self, tied: TiedRows, stage: Stage, offset: FloatArray, field: FloatArray, evaluator: Evaluator, part: slice
+    ) -> tuple[FloatArray, float]:
+        """Return the posterior of atoms of one row each, and their evidence."""
+        rows, weights = stage.rows[part], stage.weights[part]
+        shares, total, ones = np.empty(field.shape), 0.0, np.ones(evaluator.block_rows)
+        for start in range(0, len(rows), evaluator.block_rows):
+            block = slice(start, start + evaluator.block_rows)
+            evaluator.load(take_rows(tied.X, rows[block]))
+            scores = evaluator.log_likelihood()
+            scores += field[block].T
+            evidence = np.empty(scores.shape[1])
+            self.backend.softmax(scores, offset, ones[: scores.shape[1]], evidence)
+            total += float(evidence @ weights[block])
+            shares[block] = scores.T
+            scores *= weights[block]
+            evaluator.accumulate(scores)
+        return shares, total
+
+    def _choose_together(
+        self, tied: TiedRows, stage: Stage, offset: FloatArray, field: FloatArray, evaluator: Evaluator, part: slice
+    ) -> tuple[FloatArray, float]:
+        """Return the posterior of atoms of several rows, which share a component, and their evidence."""
+        rows = _rows(stage, part)
+        first = stage.starts[part.start]
+        row_weights = stage.row_weights[first : first + len(rows)]
+        scores = np.empty((len(rows), len(offset)))
+        blocks = [slice(start, start + evaluator.block_rows) for start in range(0, len(rows), evaluator.block_rows)]
+        for block in blocks:
+            evaluator.load(take_rows(tied.X, rows[block]))
+            scores[block] = (evaluator.log_likelihood().T + offset) * row_weights[block, None]
+        starts = stage.starts[part] - first
+        shares, value = softly(np.add.reduceat(scores, starts, axis=0) + field)
+        weights = stage.weights[part]
+        sizes = np.diff(np.append(starts, len(rows)))
+        responsibilities = np.repeat(shares * weights[:, None], sizes, axis=0) * row_weights[:, None]
+        for block in blocks:
+            evaluator.load(take_rows(tied.X, rows[block]))
+            evaluator.accumulate(np.ascontiguousarray(responsibilities[block].T))
+        return shares, float(weights @ value)
+
+
+def _keep(shares: FloatArray, links: Links) -> None:
+    """Keep the posterior (atoms, components) of atoms where their neighbours look it up."""
+    n, k = shares.shape
+    own = links.after[links.place : links.place + n]
+    own[:, :k] = shares
+    own[:, k:] = 0.0
+
+
+def _masses(stage: Stage) -> FloatArray:
+    """Return how many rows each atom of a stage stands for."""
+    return stage.weights * np.add.reduceat(stage.row_weights, stage.starts)
+
+
+def _rows(stage: Stage, part: slice) -> IntArray:
+    """Return the rows of some atoms of a stage."""
+    bounds = np.append(stage.starts, len(stage.rows))
+    return stage.rows[bounds[part.start] : bounds[part.stop]]
+
+
+def _parts(n: int) -> list[slice]:
+    return [slice(start, min(start + _PART, n)) for start in range(0, n, _PART)]

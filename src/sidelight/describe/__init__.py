@@ -1,0 +1,1 @@
+"""What makes a cluster, in numbers and words, without drawing."""

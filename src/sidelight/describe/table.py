@@ -1,0 +1,105 @@
+"""The table that an estimator was fitted to, as pictures read it: some rows at a time, cells as numbers."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils.validation import check_is_fitted
+
+from sidelight._typing import AnyArray, IntArray
+from sidelight.tables.frame import as_frame, column_names
+from sidelight.tables.schema import Columns, encode
+
+_ROWS_AT_A_TIME = 20_000
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table whose columns are known.
+
+    Parameters
+    ----------
+    cells : array, sparse array or frame
+    columns : Columns
+        What each column is.
+    names : list of str
+        What pictures call the columns.
+    """
+
+    cells: Any
+    columns: Columns
+    names: list[str]
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.cells.shape[0])
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether most cells are zero and only the others are stored."""
+        return bool(issparse(self.cells))
+
+    def rows(self, numbers: slice | IntArray) -> Any:
+        """Return rows as floats (m, d), NaN where a cell is missing, codes for categories; CSR of a sparse table."""
+        cells = self.cells
+        part = cells[numbers] if isinstance(numbers, slice) or as_frame(cells) is None else cells[numbers, :]
+        encoded = encode(part, self.columns)
+        return encoded if issparse(encoded) else np.asarray(encoded, dtype=float)
+
+    def native(self, numbers: slice | IntArray) -> Any:
+        """Return rows as the estimator takes them."""
+        frame = as_frame(self.cells)
+        if frame is None:
+            return self.cells[numbers]
+        return (frame[numbers] if isinstance(numbers, slice) else frame[numbers, :]).to_native()
+
+    def parts(self) -> Iterator[slice]:
+        """Yield ranges of rows, all of them in turn, each small enough to be copied."""
+        for start in range(0, self.n_rows, _ROWS_AT_A_TIME):
+            yield slice(start, min(start + _ROWS_AT_A_TIME, self.n_rows))
+
+
+def table_of(estimator: Any, X: Any) -> Table:
+    """Return the table that an estimator was fitted to; refuse one of another size.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+    X : array, sparse array or data frame
+    """
+    check_is_fitted(estimator)
+    frame = as_frame(X)
+    cells = frame if frame is not None else X.tocsr() if issparse(X) else _as_array(X)
+    if len(cells.shape) != 2:
+        raise ValueError(f"X has shape {cells.shape}; pass the table that {type(estimator).__name__} was fitted to.")
+    _check_size(estimator, cells.shape)
+    names = column_names(X)
+    if names is None:
+        names = getattr(estimator, "feature_names_in_", None)
+    columns = getattr(estimator, "_columns", None)
+    if columns is None:
+        columns = Columns(column_names(X), ("gaussian",) * cells.shape[1], (None,) * cells.shape[1])
+    shown = [f"feature {i}" for i in range(cells.shape[1])] if names is None else [str(name) for name in names]
+    return Table(cells, columns, shown)
+
+
+def _as_array(X: Any) -> AnyArray:
+    array = np.asarray(X)
+    return array.astype(object) if array.dtype.kind in "US" else array
+
+
+def _check_size(estimator: Any, shape: tuple[int, int]) -> None:
+    name = type(estimator).__name__
+    labels = getattr(estimator, "labels_", None)
+    if labels is not None and len(labels) != shape[0]:
+        raise ValueError(
+            f"X has {shape[0]} rows, but {name} was fitted to {len(labels)}; pass the table it was fitted to."
+        )
+    width = getattr(estimator, "n_features_in_", shape[1])
+    if width != shape[1]:
+        raise ValueError(
+            f"X has {shape[1]} columns, but {name} was fitted to {width}; pass the table it was fitted to."
+        )

@@ -1,0 +1,1 @@
+"""What all mixture estimators share: one fit skeleton with hooks."""

@@ -1,0 +1,1 @@
+"""Where a fit starts."""

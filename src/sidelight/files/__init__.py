@@ -1,0 +1,1 @@
+"""Writing files and folders whole or not at all."""

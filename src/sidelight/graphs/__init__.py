@@ -1,0 +1,1 @@
+"""Algorithms on graphs that couplings, starts and baselines share."""

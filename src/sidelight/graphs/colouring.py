@@ -1,0 +1,237 @@
+"""Give chunklets clusters so that none that must stay apart share one: graph colouring with costs.
+
+A node with fewer neighbours than there are colours can always be coloured last, so such nodes are peeled off first.
+What is left, often nothing, is searched with backtracking (Brélaz 1979: the node with the fewest colours left first),
+which ends in a colouring or in the proof that there is none, unless the budget runs out.
+"""
+
+from collections import deque
+from heapq import heapify, heappop, heappush
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import coo_array, csr_array
+from scipy.sparse.csgraph import connected_components
+
+from sidelight._typing import FloatArray, IntArray
+
+Neighbours = list[list[int]]
+
+
+class Peeled(NamedTuple):
+    """Nodes that cannot fail, in the order they were peeled off, and the others, which can."""
+
+    easy: list[int]
+    core: list[int]
+
+
+class Search(NamedTuple):
+    """How a search ended: a colour of each node, or None; and how many choices it tried.
+
+    Without colours, ``tried`` below the budget means that there is no colouring.
+    """
+
+    colours: dict[int, int] | None
+    tried: int
+
+
+class OutOfBudgetError(Exception):
+    """The search ended without a colouring and without a proof that there is none."""
+
+
+class UncolourableError(Exception):
+    """There is no colouring; ``nodes`` are connected nodes that cannot be coloured by themselves."""
+
+    def __init__(self, nodes: list[int]) -> None:
+        super().__init__(nodes)
+        self.nodes = nodes
+
+
+def neighbour_lists(pairs: IntArray, n_nodes: int) -> Neighbours:
+    """Return the neighbours of each node, from pairs (m, 2)."""
+    both = np.concatenate([pairs, pairs[:, ::-1]])
+    both = both[np.argsort(both[:, 0], kind="stable")]
+    starts = np.searchsorted(both[:, 0], np.arange(n_nodes + 1)).tolist()
+    partners = both[:, 1].tolist()
+    return [partners[starts[node] : starts[node + 1]] for node in range(n_nodes)]
+
+
+def colour(neighbours: Neighbours, costs: FloatArray, *, max_tries: int) -> IntArray:
+    """Colour the nodes of a graph, cheap colours first.
+
+    Parameters
+    ----------
+    neighbours : list of lists
+    costs : (nodes, colours)
+        What each colour costs: it decides which colours are tried first, not what is accepted.
+    max_tries : int
+        Budget of choices that the search may try.
+
+    Returns
+    -------
+    (nodes,)
+        The colour of each node.
+
+    Raises
+    ------
+    UncolourableError
+        If there is no colouring.
+    OutOfBudgetError
+        If the budget ran out before either was known.
+    """
+    n_colours = costs.shape[1]
+    ranked = np.argsort(costs, axis=1, kind="stable")
+    colours = np.full(len(neighbours), -1, dtype=np.int64)
+    peeled = peel(range(len(neighbours)), neighbours, n_colours)
+    left = max_tries
+    for nodes in connected(peeled.core, neighbours):
+        found = search(nodes, neighbours, ranked, max_tries=left)
+        left -= found.tried
+        if found.colours is None:
+            raise OutOfBudgetError if left <= 0 else UncolourableError(nodes)
+        for node, shade in found.colours.items():
+            colours[node] = shade
+    for node in reversed(peeled.easy):
+        taken = {int(colours[other]) for other in neighbours[node]}
+        colours[node] = next(shade for shade in ranked[node] if shade not in taken)
+    return colours
+
+
+def peel(nodes: range | list[int], neighbours: Neighbours, n_colours: int) -> Peeled:
+    """Take off nodes with fewer than ``n_colours`` neighbours left, again and again."""
+    degree = dict.fromkeys(nodes, 0)
+    for node in degree:
+        degree[node] = sum(other in degree for other in neighbours[node])
+    waiting = deque(node for node, count in degree.items() if count < n_colours)
+    easy = []
+    while waiting:
+        node = waiting.popleft()
+        if node not in degree:
+            continue
+        del degree[node]
+        easy.append(node)
+        for other in neighbours[node]:
+            if other in degree:
+                degree[other] -= 1
+                if degree[other] == n_colours - 1:
+                    waiting.append(other)
+    return Peeled(easy, list(degree))
+
+
+def connected(nodes: list[int], neighbours: Neighbours) -> list[list[int]]:
+    """Divide nodes into connected components of the graph that they span."""
+    place = {node: number for number, node in enumerate(nodes)}
+    edges = [(place[node], place[other]) for node in nodes for other in neighbours[node] if other in place]
+    ends = np.array(edges, dtype=np.int64).reshape(-1, 2)
+    graph = coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(len(nodes), len(nodes)))
+    n_parts, part = connected_components(graph, directed=False)
+    parts: list[list[int]] = [[] for _ in range(n_parts)]
+    for node, number in zip(nodes, part, strict=True):
+        parts[number].append(node)
+    return parts
+
+
+def search(nodes: list[int], neighbours: Neighbours, ranked: IntArray, *, max_tries: int) -> Search:
+    """Colour a connected graph by backtracking with forward checking, or prove that it cannot be done.
+
+    Colours that no node has yet are alike: where one of them fails, the others would.
+    """
+    n_colours = int(ranked.shape[1])
+    inside = set(nodes)
+    near = {node: [other for other in neighbours[node] if other in inside] for node in nodes}
+    # How many neighbours of a node have each colour, and how many colours that leaves.
+    blocked = {node: [0] * n_colours for node in nodes}
+    options: dict[int, int] = dict.fromkeys(nodes, n_colours)
+    used = [0] * n_colours
+    colours: dict[int, int] = {}
+    heap = [(n_colours, -len(near[node]), node) for node in nodes]
+    heapify(heap)
+
+    def paint(node: int, shade: int) -> bool:
+        colours[node] = shade
+        used[shade] += 1
+        alive = True
+        for other in near[node]:
+            blocked[other][shade] += 1
+            if blocked[other][shade] == 1:
+                options[other] -= 1
+                if other not in colours:
+                    alive = alive and options[other] > 0
+                    heappush(heap, (options[other], -len(near[other]), other))
+        return alive
+
+    def unpaint(node: int) -> None:
+        shade = colours.pop(node)
+        used[shade] -= 1
+        for other in near[node]:
+            blocked[other][shade] -= 1
+            if blocked[other][shade] == 0:
+                options[other] += 1
+                if other not in colours:
+                    heappush(heap, (options[other], -len(near[other]), other))
+        heappush(heap, (options[node], -len(near[node]), node))
+
+    def narrowest() -> int:
+        while True:
+            left, _, node = heappop(heap)
+            if node not in colours and options[node] == left:
+                return node
+
+    def choices(node: int) -> list[int]:
+        """Colours to try, the last first; of the unused ones only the cheapest."""
+        open_ = [int(shade) for shade in ranked[node] if not blocked[node][shade]]
+        fresh = [shade for shade in open_ if not used[shade]]
+        return [shade for shade in open_ if used[shade] or shade == fresh[0]][::-1]
+
+    tried = 0
+    first = narrowest()
+    frames = [(first, choices(first))]
+    while frames:
+        node, left = frames[-1]
+        if node in colours:
+            unpaint(node)
+        if not left:
+            frames.pop()
+            continue
+        if tried >= max_tries:
+            return Search(None, tried)
+        tried += 1
+        if paint(node, left.pop()):
+            if len(colours) == len(nodes):
+                return Search(colours, tried)
+            following = narrowest()
+            frames.append((following, choices(following)))
+    return Search(None, tried)
+
+
+def cheapen(colours: IntArray, costs: FloatArray, pairs: IntArray) -> IntArray:
+    """Lower the cost of a colouring by exchanging two colours wherever that pays, until it pays nowhere.
+
+    Nodes of two colours fall into connected parts; within each the two colours can be exchanged and the colouring stays
+    one (Kempe 1879). A node without a neighbour of the other colour is a part by itself, so every permitted move of a
+    single node is among these.
+    """
+    colours = colours.copy()
+    n, n_colours = costs.shape
+    everyone = np.arange(n)
+    threshold = 1e-12 * max(float(np.abs(costs).max(initial=0.0)), np.finfo(float).tiny)
+    improved = True
+    while improved:
+        improved = False
+        for first in range(n_colours):
+            for second in range(first + 1, n_colours):
+                among = (colours == first) | (colours == second)
+                if not among.any():
+                    continue
+                other = np.where(colours == first, second, first)
+                gain = np.where(among, costs[everyone, colours] - costs[everyone, other], 0.0)
+                if gain.max() <= threshold:
+                    continue
+                inner = pairs[among[pairs].all(axis=1)]
+                graph = csr_array((np.ones(len(inner)), (inner[:, 0], inner[:, 1])), shape=(n, n))
+                part = connected_components(graph, directed=False)[1]
+                pays = np.bincount(part, weights=gain)[part] > threshold
+                if pays.any():
+                    colours[pays & among] = other[pays & among]
+                    improved = True
+    return colours

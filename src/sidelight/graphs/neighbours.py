@@ -1,0 +1,127 @@
+"""Sparse graphs of the most similar rows, by Euclidean distance or by the similarities of texts.
+
+Cosine, Dice and Jaccard are those of Amini (lecture), with two corrections: Dice has its factor 2, so that a row is
+similar to itself by 1, and Jaccard is Tanimoto's form x·y / (‖x‖² + ‖y‖² − x·y), which is the printed one for binary
+rows and stays at most 1 for others.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.sparse import csr_array
+from sklearn.utils import gen_batches
+from sklearn.utils.extmath import row_norms
+
+from sidelight._typing import FloatArray, IntArray
+from sidelight.baselines.nearest import nearest_others, nearest_rows
+
+_BATCH_CELLS = 4_000_000
+
+Overlap = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
+
+
+def _cosine(products: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
+    return _ratio(products, np.sqrt(first[:, None] * second))
+
+
+def _dice(products: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
+    return _ratio(2 * products, first[:, None] + second)
+
+
+def _jaccard(products: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
+    return _ratio(products, first[:, None] + second - products)
+
+
+def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
+    # Rows of zeros are similar to nothing; negative similarities are no edges.
+    return np.maximum(np.divide(above, below, out=np.zeros_like(above), where=below > 0), 0.0)
+
+
+# Of products x·y and squared norms of both.
+OVERLAPS: dict[str, Overlap] = {"cosine": _cosine, "dice": _dice, "jaccard": _jaccard}
+BY_DISTANCE = ("rbf", "binary")
+SIMILARITIES = (*BY_DISTANCE, *OVERLAPS)
+
+
+def similarities(first: FloatArray, second: FloatArray, similarity: str, gamma: float) -> FloatArray:
+    """Return the similarities of all rows of one table with all rows of another."""
+    products = first @ second.T
+    squares, others = row_norms(first, squared=True), row_norms(second, squared=True)
+    if similarity in OVERLAPS:
+        return OVERLAPS[similarity](products, squares, others)
+    if similarity == "binary":
+        return np.ones_like(products)
+    return np.exp(-gamma * np.maximum(squares[:, None] + others - 2 * products, 0.0))
+
+
+def row_graph(
+    X: FloatArray, similarity: str, *, n_neighbors: int | None, gamma: float, n_jobs: int | None = None
+) -> "csr_array[np.float64]":
+    """Return the symmetric graph in which each row is joined to the rows most similar to it; None joins all.
+
+    Two rows are joined if either is among the most similar of the other. No row is joined to itself.
+    """
+    n = len(X)
+    if n_neighbors is None or n_neighbors >= n - 1:
+        every = similarities(X, X, similarity, gamma)
+        np.fill_diagonal(every, 0.0)
+        return csr_array(every)
+    if similarity in BY_DISTANCE:
+        distances, near = nearest_others(X, n_neighbors, n_jobs)
+        values = np.ones_like(distances) if similarity == "binary" else np.exp(-gamma * np.square(distances))
+    else:
+        values, near = _most_similar(X, X, similarity, n_neighbors, leave_out_self=True)
+    graph = _sparse(values, near, n)
+    return graph.maximum(graph.T).tocsr()
+
+
+def to_neighbours(
+    X: FloatArray,
+    among: FloatArray,
+    similarity: str,
+    *,
+    n_neighbors: int | None,
+    gamma: float,
+    n_jobs: int | None = None,
+) -> "csr_array[np.float64]":
+    """Return the shares, which add up to one, that each row gives to the rows most similar to it in another table.
+
+    A row that is similar to none of them shares itself out evenly among all.
+    """
+    n = len(among)
+    wanted = n if n_neighbors is None else min(n_neighbors, n)
+    if similarity in BY_DISTANCE:
+        distances, near = nearest_rows(X, among, wanted, n_jobs)
+        squares = np.square(distances)
+        # Only ratios count, and measured from the nearest they do not vanish far away.
+        values = np.ones_like(squares) if similarity == "binary" else np.exp(-gamma * (squares - squares[:, :1]))
+    else:
+        values, near = _most_similar(X, among, similarity, wanted, leave_out_self=False)
+    totals = values.sum(axis=1)
+    lost = totals == 0
+    shares = _sparse(values / np.where(lost, 1.0, totals)[:, None], near, n)
+    if lost.any():
+        shares = shares + csr_array(np.outer(lost, np.full(n, 1 / n)))
+    return shares
+
+
+def _most_similar(
+    X: FloatArray, among: FloatArray, similarity: str, wanted: int, *, leave_out_self: bool
+) -> tuple[FloatArray, IntArray]:
+    values = np.empty((len(X), wanted))
+    near = np.empty((len(X), wanted), dtype=np.int64)
+    for batch in gen_batches(len(X), max(_BATCH_CELLS // len(among), 1)):
+        block = similarities(X[batch], among, similarity, 0.0)
+        if leave_out_self:
+            block[np.arange(len(block)), np.arange(batch.start, batch.stop)] = -1.0
+        best = np.argpartition(-block, wanted - 1, axis=1)[:, :wanted]
+        near[batch] = best
+        values[batch] = np.take_along_axis(block, best, axis=1)
+    return values, near
+
+
+def _sparse(values: FloatArray, near: IntArray, n_columns: int) -> "csr_array[np.float64]":
+    m, wanted = near.shape
+    graph = csr_array((values.ravel(), near.ravel(), np.arange(0, m * wanted + 1, wanted)), shape=(m, n_columns))
+    graph.eliminate_zeros()
+    return graph

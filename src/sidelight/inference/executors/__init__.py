@@ -1,0 +1,1 @@
+"""Who runs the chunks of a pass."""

@@ -1,0 +1,140 @@
+"""Which statements of the user a labelling breaks."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from sidelight._storable import storable
+from sidelight.metrics.contingency import IntArray, codes_of, contingency, refuse_missing
+from sidelight.side import SideInformation
+from sidelight.side.reading import as_vector
+
+
+@storable("Violations")
+@dataclass(frozen=True, eq=False)
+class Violations:
+    """Statements that a labelling breaks; true where there are any.
+
+    Attributes
+    ----------
+    labels : (k,) int
+        Labelled rows outside the cluster matched to their label.
+    must_link : (m, 2) int
+        Must-linked rows in different clusters.
+    cannot_link : (q, 2) int
+        Cannot-linked rows in one cluster.
+    blocks : (b,) int
+        Rows outside the cluster that holds most of their block.
+    n_labels, n_must_link, n_cannot_link, n_blocks : int
+        Number of statements of each kind: labelled rows, links, and rows in blocks of at least two.
+    """
+
+    labels: IntArray
+    must_link: IntArray
+    cannot_link: IntArray
+    blocks: IntArray
+    n_labels: int
+    n_must_link: int
+    n_cannot_link: int
+    n_blocks: int
+
+    @property
+    def total(self) -> int:
+        """Number of statements broken."""
+        return len(self.labels) + len(self.must_link) + len(self.cannot_link) + len(self.blocks)
+
+    @property
+    def n_statements(self) -> int:
+        """Number of statements in all."""
+        return self.n_labels + self.n_must_link + self.n_cannot_link + self.n_blocks
+
+    @property
+    def fraction(self) -> float:
+        """Fraction of the statements that are broken; 0 where nothing was stated."""
+        return self.total / max(self.n_statements, 1)
+
+    def rows(self) -> IntArray:
+        """Give the rows that broken statements speak of, in order."""
+        return np.unique(np.concatenate([self.labels, self.must_link.ravel(), self.cannot_link.ravel(), self.blocks]))
+
+    def __bool__(self) -> bool:
+        return self.total > 0
+
+    def __str__(self) -> str:
+        kinds = (
+            (len(self.labels), self.n_labels, "labels"),
+            (len(self.must_link), self.n_must_link, "must-links"),
+            (len(self.cannot_link), self.n_cannot_link, "cannot-links"),
+            (len(self.blocks), self.n_blocks, "block members"),
+        )
+        broken = ", ".join(f"{number} of {of} {name}" for number, of, name in kinds if number)
+        if not broken:
+            return f"none of {self.n_statements} statements broken"
+        return f"{self.total} of {self.n_statements} statements broken: {broken}"
+
+
+def violations(side: SideInformation, labels: Any) -> Violations:
+    """List the statements that a labelling breaks.
+
+    Parameters
+    ----------
+    side : SideInformation
+        What was stated. Links count whatever their confidence, and statements count as given, not closed
+        transitively.
+    labels : (n,) column
+        Cluster of each row, of any type; every value, -1 too, is a cluster.
+
+    Returns
+    -------
+    Violations
+        Clusters carry no names, so labels are matched to them one to one, as well as possible; rows of a
+        label that gets no cluster are all broken. A block is held to the cluster most of its rows are in
+        (of equally full ones, the first in order).
+
+    Examples
+    --------
+    >>> side = SideInformation.build(4, y=["a", "a", None, "b"], must_link=[(2, 3)])
+    >>> print(violations(side, [0, 0, 0, 1]))
+    1 of 4 statements broken: 1 of 1 must-links
+    """
+    found = as_vector(labels, "labels")
+    if len(found) != side.n_rows:
+        raise ValueError(f"labels has {len(found)} values, but the side information is about {side.n_rows} rows")
+    refuse_missing(found, "labels")
+    # Only the rows spoken of are looked at: of a large table they are few.
+    mentioned = np.flatnonzero(side.mentioned)
+    codes = codes_of(found[mentioned], "labels")
+
+    def clusters(rows: IntArray) -> IntArray:
+        return codes[np.searchsorted(mentioned, rows)]
+
+    must, cannot = clusters(side.must_link), clusters(side.cannot_link)
+    labelled = np.flatnonzero(side.labels >= 0)
+    sizes = np.bincount(side.blocks[side.blocks >= 0], minlength=len(side.block_names))
+    blocked = np.flatnonzero(side.blocks >= 0)
+    blocked = blocked[sizes[side.blocks[blocked]] >= 2]
+    return Violations(
+        labels=_outside_matched(labelled, side.labels[labelled], clusters(labelled)),
+        must_link=side.must_link[must[:, 0] != must[:, 1]],
+        cannot_link=side.cannot_link[cannot[:, 0] == cannot[:, 1]],
+        blocks=_outside_majority(blocked, side.blocks[blocked], clusters(blocked)),
+        n_labels=len(labelled),
+        n_must_link=len(side.must_link),
+        n_cannot_link=len(side.cannot_link),
+        n_blocks=len(blocked),
+    )
+
+
+def _outside_matched(rows: IntArray, codes: IntArray, clusters: IntArray) -> IntArray:
+    table = contingency(codes, clusters).toarray()
+    match = np.full(table.shape[0], -1, dtype=np.int64)
+    label, cluster = linear_sum_assignment(table, maximize=True)
+    match[label] = cluster
+    return rows[match[codes] != clusters]
+
+
+def _outside_majority(rows: IntArray, blocks: IntArray, clusters: IntArray) -> IntArray:
+    table = contingency(blocks, clusters)
+    return rows[table.argmax(axis=1)[blocks] != clusters] if len(rows) else rows

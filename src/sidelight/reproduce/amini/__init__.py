@@ -1,0 +1,1 @@
+"""Amini's lecture, run again."""

@@ -1,0 +1,1 @@
+"""Echraibi et al. (2019), run again."""

@@ -1,0 +1,106 @@
+"""Trials on disk, one line each as soon as it is known, so that a run that was stopped goes on where it was."""
+
+import csv
+import io
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Self
+
+from sidelight.reproduce.framework.experiment import Experiment, Setting, Trial
+
+Results = Mapping[Trial, Mapping[str, float]]
+
+
+class JournalError(ValueError):
+    """A file of trials that belongs to something else."""
+
+
+def trials_path(experiment: Experiment, folder: Path) -> Path:
+    """Return where the trials of an experiment are."""
+    return folder / f"{experiment.stored_as.name}.trials.csv"
+
+
+class Journal:
+    """A CSV of trials that grows line by line.
+
+    A last line that was cut short when a run was stopped is dropped; every whole line counts.
+
+    Parameters
+    ----------
+    path : Path
+    experiment : Experiment
+    """
+
+    def __init__(self, path: Path, experiment: Experiment) -> None:
+        self.path = path
+        self.experiment = experiment
+        self.results: dict[Trial, Mapping[str, float]] = {}
+        self._header = [*experiment.varied, "method", "seed", *experiment.measures]
+
+    @classmethod
+    def of(cls, experiment: Experiment, folder: Path) -> Self:
+        """Open the journal of an experiment in a folder, with what an earlier run wrote."""
+        path, experiment = trials_path(experiment, folder), experiment.stored_as
+        journal = cls(path, experiment)
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(_line(journal._header), encoding="utf-8")
+            return journal
+        text = path.read_bytes()
+        whole = text[: text.rfind(b"\n") + 1]
+        if len(whole) < len(text):
+            with path.open("r+b") as file:
+                file.truncate(len(whole))
+        lines = list(csv.reader(io.StringIO(whole.decode("utf-8"))))
+        if not lines or lines[0] != journal._header:
+            raise JournalError(
+                f"{path} has other columns than {experiment.name} measures; add --fresh to start anew, or choose "
+                f"another folder."
+            )
+        journal.results = {journal._trial(line): journal._measures(line) for line in lines[1:]}
+        return journal
+
+    def add(self, trial: Trial, measured: Mapping[str, float]) -> None:
+        """Write a trial; it is on disk when this returns."""
+        line = self._cells(trial, measured)
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(_line(line))
+            file.flush()
+            os.fsync(file.fileno())
+        # As it would be read back, so that a run that was stopped ends like one that was not.
+        self.results[trial] = self._measures(line)
+
+    def sort(self) -> None:
+        """Write the trials in the experiment's order, which is the same for every run; the file is replaced at once."""
+        ordered = [trial for trial in self.experiment.trials(quick=False) if trial in self.results]
+        lines = [self._cells(trial, self.results[trial]) for trial in ordered]
+        sorted_path = self.path.with_suffix(".sorted")
+        sorted_path.write_text("".join(map(_line, [self._header, *lines])), encoding="utf-8")
+        sorted_path.replace(self.path)
+
+    def _cells(self, trial: Trial, measured: Mapping[str, float]) -> list[str]:
+        numbers = [format(measured[name], ".6g") for name in self.experiment.measures]
+        return [*map(str, trial.setting), trial.method, str(trial.seed), *numbers]
+
+    def _trial(self, line: list[str]) -> Trial:
+        n = len(self.experiment.varied)
+        return Trial(_known(self.experiment, line[:n]), line[n], int(line[n + 1]))
+
+    def _measures(self, line: list[str]) -> dict[str, float]:
+        numbers = line[len(self.experiment.varied) + 2 :]
+        return dict(zip(self.experiment.measures, map(float, numbers), strict=True))
+
+
+def _known(experiment: Experiment, cells: list[str]) -> Setting:
+    """Return the setting that is written so; as text where the experiment no longer has it."""
+    for setting in experiment.settings:
+        if [str(value) for value in setting] == cells:
+            return setting
+    return tuple(cells)
+
+
+def _line(cells: Iterable[str]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerow(cells)
+    return text.getvalue()

@@ -1,0 +1,1 @@
+"""Li, Ying and Campbell, run again."""

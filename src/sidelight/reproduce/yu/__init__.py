@@ -1,0 +1,1 @@
+"""Yu et al. (2015), run again."""

@@ -1,0 +1,1 @@
+"""Zhao and Miller, run again."""

@@ -1,0 +1,1 @@
+"""What a table is: its columns and their kinds, validation, encoding and a first survey."""

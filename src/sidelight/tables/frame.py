@@ -1,0 +1,133 @@
+"""The columns of a frame or an array as they come, each with what it holds."""
+
+import datetime
+from collections.abc import Iterator
+from decimal import Decimal
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import narwhals as nw
+import numpy as np
+
+from sidelight._typing import AnyArray
+
+_TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
+# pandas' own marks of a missing value, which is no dependency of ours.
+_MISSING_TYPES = ("NAType", "NaTType")
+
+
+class RawColumn(NamedTuple):
+    """A column before it is encoded.
+
+    Parameters
+    ----------
+    label : str
+        What messages call it.
+    values : (n,)
+        Floats, NaN where missing; objects, None where missing, if it holds text or objects.
+    holds : {"numbers", "integers", "booleans", "text", "objects"}
+    """
+
+    label: str
+    values: AnyArray
+    holds: str
+
+    def cells(self) -> list[Any]:
+        """Return the cells as Python objects, None where missing."""
+        cells = self.values.tolist()
+        if self.values.dtype == object:
+            return cells
+        return [None if cell != cell else cell for cell in cells]
+
+
+def column_names(X: Any) -> tuple[Any, ...] | None:
+    """Return the names of a frame's columns, None for an array."""
+    frame = as_frame(X)
+    return None if frame is None else tuple(frame.columns)
+
+
+def as_frame(X: Any) -> "nw.DataFrame[Any] | None":
+    """Return X as a frame, None where it is none."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def column_label(number: int, names: tuple[Any, ...] | None) -> str:
+    """Return what messages call a column."""
+    return f"column {number}" if names is None else f"column {names[number]!r}"
+
+
+def raw_columns(X: Any) -> Iterator[RawColumn]:
+    """Yield the columns of a frame, or of an array of numbers, booleans or objects."""
+    frame = as_frame(X)
+    if frame is not None:
+        for series in frame.iter_columns():
+            yield _from_series(series)
+    elif X.dtype == object:
+        for number, values in enumerate(X.T):
+            yield _from_objects(column_label(number, None), values)
+    else:
+        holds = "booleans" if X.dtype == bool else "numbers"
+        for number, values in enumerate(X.T):
+            yield RawColumn(column_label(number, None), values.astype(float) if X.dtype == bool else values, holds)
+
+
+def _from_series(series: "nw.Series[Any]") -> RawColumn:
+    label, kind = f"column {series.name!r}", series.dtype
+    if kind.is_temporal():
+        raise _time_error(label, str(kind))
+    if kind.is_float():
+        return RawColumn(label, series.to_numpy(), "numbers")
+    if kind.is_numeric() or kind == nw.Boolean:
+        holds = "booleans" if kind == nw.Boolean else "integers" if kind.is_integer() else "numbers"
+        return RawColumn(label, series.cast(nw.Float64).to_numpy(), holds)
+    if kind in (nw.String, nw.Categorical, nw.Enum):
+        return RawColumn(label, _without_marks(series.to_numpy()), "text")
+    if kind in (nw.Object, nw.Unknown):
+        return _from_objects(label, series.to_numpy())
+    raise ValueError(
+        f"X: {label} holds {kind}, which no family describes; leave it out, or turn it into columns of numbers or text."
+    )
+
+
+def _from_objects(label: str, values: AnyArray) -> RawColumn:
+    """Return a column of Python objects as what all of them are."""
+    cells = _without_marks(values)
+    types = {type(cell) for cell in cells.tolist() if cell is not None}
+    for kind in types:
+        if issubclass(kind, _TIMES):
+            raise _time_error(label, kind.__name__)
+    holds = _held(types)
+    return RawColumn(label, cells if holds in ("text", "objects") else cells.astype(float), holds)
+
+
+def _held(types: set[type]) -> str:
+    if all(issubclass(kind, (bool, np.bool_)) for kind in types) and types:
+        return "booleans"
+    if any(issubclass(kind, (bool, np.bool_)) for kind in types):
+        return "objects"
+    if all(issubclass(kind, Integral) for kind in types) and types:
+        return "integers"
+    if all(issubclass(kind, (Real, Decimal)) for kind in types):
+        return "numbers"
+    return "text" if all(issubclass(kind, str) for kind in types) else "objects"
+
+
+def _without_marks(values: AnyArray) -> AnyArray:
+    """Return the values as objects, None where one is missing."""
+    cells = np.empty(len(values), dtype=object)
+    cells[:] = [None if _is_missing(value) else value for value in values.tolist()]
+    return cells
+
+
+def _is_missing(value: Any) -> bool:
+    return (
+        value is None or type(value).__name__ in _MISSING_TYPES or (isinstance(value, float) and bool(np.isnan(value)))
+    )
+
+
+def _time_error(label: str, kind: str) -> ValueError:
+    return ValueError(
+        f"X: {label} holds times ({kind}), which no family describes; turn it into numbers (days since a date, the "
+        "hour of the day, …) or leave it out."
+    )

@@ -1,0 +1,218 @@
+"""What each column of a table is, learnt when fitting, and how to turn the table into numbers by it."""
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+
+from sidelight._storable import storable
+from sidelight._typing import AnyArray, FloatArray, IntArray
+from sidelight.estimators.base.parameters import check_choice
+from sidelight.tables.frame import RawColumn, as_frame, column_label, column_names, raw_columns
+
+KINDS = ("gaussian", "categorical", "bernoulli", "poisson")
+FAMILIES = ("auto", *KINDS, "multinomial")
+
+# Above this mean a Gaussian describes counts as well as a Poisson distribution does.
+_LARGEST_MEAN_COUNT = 20.0
+# Mixtures of Poisson distributions vary at least as much as one does; half is for small tables.
+_LEAST_DISPERSION = 0.5
+# Text with more values than this, most of them met only once, is not a set of categories.
+_MANY_CATEGORIES = 20
+_SHOWN = 5
+
+
+@storable("Columns")
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """The columns of a table as they were when it was fitted.
+
+    Parameters
+    ----------
+    names : tuple, optional
+        Of a frame's columns.
+    kinds : tuple of str
+        "gaussian", "categorical", "bernoulli" or "poisson" for each; "multinomial" for all or none.
+    categories : tuple
+        The categories of each categorical column, in the order of their codes, None for other columns.
+    """
+
+    names: tuple[Any, ...] | None
+    kinds: tuple[str, ...]
+    categories: tuple[tuple[Any, ...] | None, ...]
+
+    def of_kind(self, kind: str) -> IntArray:
+        """Return the numbers of the columns of a kind."""
+        return np.flatnonzero(np.array(self.kinds) == kind)
+
+    def label(self, number: int) -> str:
+        """Return what messages call a column."""
+        return column_label(number, self.names)
+
+
+def learn_columns(X: Any, family: Any) -> Columns:
+    """Find out what each column is.
+
+    A Gaussian is what a column of numbers is taken for. That holds for whole arrays of numbers, integers too: an array
+    does not say what its columns mean. A frame does. Its text and categorical columns, and columns of objects that are
+    strings, are categorical; booleans are Bernoulli; floats are Gaussian. So are integers, unless their values are
+
+    * 0 and 1 only, which are Bernoulli, or
+    * counts: from 0 on, with a mean of at most 20 and a variance of at least half the mean. These are Poisson.
+
+    Years, ages, ratings and numbers of things by the hundred thus stay Gaussian. A Gaussian for counts costs a little
+    accuracy; a Poisson distribution for a year, whose variance would have to be 2000, takes all meaning from it. Arrays
+    of objects or strings are taken column by column, as frames are.
+
+    Parameters
+    ----------
+    X : frame, (n, d) array of floats, booleans or objects, or sparse array
+    family : {"auto", "gaussian", "categorical", "bernoulli", "poisson", "multinomial"} or mapping
+        The rule above, one family for all columns, or a mapping from column names or numbers to families; the rule
+        holds for columns that it does not name. "multinomial" describes whole rows of counts, given their sum.
+    """
+    names = column_names(X)
+    n_columns = X.shape[1]
+    if isinstance(family, str) and family == "multinomial":
+        return Columns(names, ("multinomial",) * n_columns, (None,) * n_columns)
+    wanted = _wanted_kinds(family, names, n_columns)
+    kinds, categories = [], []
+    for raw, kind in zip(raw_columns(X), wanted, strict=True):
+        kinds.append(_automatic_kind(raw) if kind == "auto" else kind)
+        _check_holds(raw, kinds[-1])
+        categories.append(_categories(raw, named=kind != "auto") if kinds[-1] == "categorical" else None)
+    return Columns(names, tuple(kinds), tuple(categories))
+
+
+def encode(X: Any, columns: Columns) -> Any:
+    """Return a table as numbers: floats with NaN where a cell is missing, or CSR for a sparse one.
+
+    Categories become their codes, booleans 0 and 1. A category that the fitted table did not have becomes missing, with
+    a warning that names it. An array of floats without categories is handed back as it is.
+
+    Parameters
+    ----------
+    X : frame, (n, d) array of floats, booleans or objects, or sparse array
+    columns : Columns
+    """
+    if issparse(X):
+        return _canonical(csr_array(X))
+    if as_frame(X) is None and X.dtype.kind == "f" and "categorical" not in columns.kinds:
+        return X
+    encoded: list[AnyArray] = []
+    for raw, kind, categories in zip(raw_columns(X), columns.kinds, columns.categories, strict=True):
+        _check_holds(raw, kind)
+        encoded.append(raw.values if categories is None else _codes(raw, categories))
+    single = all(values.dtype == np.float32 for values in encoded)
+    table = np.empty(X.shape, dtype=np.float32 if single else np.float64)
+    for number, values in enumerate(encoded):
+        table[:, number] = values
+    return table
+
+
+def _canonical(X: "csr_array[Any]") -> "csr_array[Any]":
+    """Return a sparse table in which every cell stands once."""
+    if X.has_canonical_format:
+        return X
+    copy = X.copy()
+    copy.sum_duplicates()
+    return copy
+
+
+def _wanted_kinds(family: Any, names: tuple[Any, ...] | None, n_columns: int) -> list[str]:
+    """Return what the user wants each column to be, "auto" where nothing was said."""
+    if not isinstance(family, Mapping):
+        check_choice("family", family, FAMILIES)
+        return [family] * n_columns
+    wanted = ["auto"] * n_columns
+    for key, kind in family.items():
+        if kind == "multinomial":
+            raise ValueError(
+                f"family[{key!r}] is 'multinomial', which describes whole rows; use 'poisson' for a column of counts, "
+                "or family='multinomial' for a table that has no other columns."
+            )
+        check_choice(f"family[{key!r}]", kind, ("auto", *KINDS))
+        wanted[_position(key, names, n_columns)] = kind
+    return wanted
+
+
+def _position(key: Any, names: tuple[Any, ...] | None, n_columns: int) -> int:
+    if names is not None and key in names:
+        return names.index(key)
+    if isinstance(key, int | np.integer) and not isinstance(key, bool) and 0 <= key < n_columns:
+        return int(key)
+    has = f"columns 0 to {n_columns - 1}" if names is None else f"columns {_some(names)}"
+    raise ValueError(f"family names column {key!r}, but X has {has}.")
+
+
+def _automatic_kind(raw: RawColumn) -> str:
+    if raw.holds == "integers":
+        return _kind_of_integers(raw.values)
+    kinds = {"numbers": "gaussian", "booleans": "bernoulli", "text": "categorical"}
+    if raw.holds in kinds:
+        return kinds[raw.holds]
+    types = _some(sorted({type(cell).__name__ for cell in raw.cells() if cell is not None}))
+    raise ValueError(
+        f"X: {raw.label} mixes values of types {types}; make them all numbers or all text, or give the column the "
+        "family 'categorical'."
+    )
+
+
+def _kind_of_integers(values: FloatArray) -> str:
+    seen = values[~np.isnan(values)]
+    if not seen.size or seen.min() < 0:
+        return "gaussian"
+    if seen.max() <= 1:
+        return "bernoulli"
+    mean = seen.mean()
+    counts = seen.min() == 0 and mean <= _LARGEST_MEAN_COUNT and seen.var() >= _LEAST_DISPERSION * mean
+    return "poisson" if counts else "gaussian"
+
+
+def _check_holds(raw: RawColumn, kind: str) -> None:
+    """Refuse text where a family needs numbers."""
+    if kind != "categorical" and raw.values.dtype == object:
+        row = next((row for row, cell in enumerate(raw.values) if cell is not None), None)
+        if row is None:
+            return
+        raise ValueError(
+            f"X: {raw.label} is to be {kind}, which takes numbers, but holds {raw.values[row]!r} in row {row}; make it "
+            "numbers, or give it the family 'categorical' when fitting."
+        )
+
+
+def _categories(raw: RawColumn, *, named: bool) -> tuple[Any, ...]:
+    """Return the categories of a column, sorted; text that is no set of categories must be named as one."""
+    cells = [cell for cell in raw.cells() if cell is not None]
+    # Values of different types have no order among each other.
+    found = tuple(sorted(set(cells), key=lambda value: (type(value).__name__, value)))
+    if not named and len(found) > max(_MANY_CATEGORIES, len(cells) // 2):
+        raise ValueError(
+            f"X: {raw.label} has {len(found)} different values in {len(cells)} rows, such as {found[0]!r}, so it looks "
+            "like names rather than categories; leave it out, or give it the family 'categorical'."
+        )
+    return found
+
+
+def _codes(raw: RawColumn, categories: tuple[Any, ...]) -> FloatArray:
+    """Return the codes of a column's cells, NaN where one is missing or of no category."""
+    codes: dict[Any, float] = {category: code for code, category in enumerate(categories)}
+    codes[None] = np.nan
+    cells = raw.cells()
+    unseen = set(cells) - codes.keys()
+    if unseen:
+        warnings.warn(
+            f"X: {raw.label} has categories that it did not have when the model was fitted: "
+            f"{_some(sorted(unseen, key=str))}. These cells are taken as missing.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return np.array([codes.get(cell, np.nan) for cell in cells])
+
+
+def _some(values: Any) -> str:
+    shown = ", ".join(repr(value) for value in values[:_SHOWN])
+    return shown if len(values) <= _SHOWN else f"{shown}, … ({len(values)} in all)"

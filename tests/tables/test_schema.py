@@ -1,0 +1,289 @@
+"""From frames and arrays of all sorts to numbers, with what does not fit refused by name."""
+
+import datetime
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy.sparse import coo_array, csr_array
+from sklearn.base import BaseEstimator
+
+from sidelight.inference.rows import Rows
+from sidelight.tables.column_survey import survey_columns
+from sidelight.tables.schema import encode, learn_columns
+from sidelight.tables.validation import admit_table, read_table
+
+NAN = np.nan
+COUNTS = [0, 3, 1, 0, 2, 5]
+
+
+def read(X, family="auto"):
+    columns = learn_columns(X, family)
+    return encode(X, columns), columns
+
+
+def check(X, family="auto"):
+    table, columns = read(X, family)
+    return survey_columns(Rows(table), columns)
+
+
+PANDAS = pd.DataFrame(
+    {
+        "width": [0.5, NAN, 1.5, 2.0, 1.0, 0.0],
+        "city": ["Rome", None, "Oslo", "Rome", "Oslo", "Rome"],
+        "size": pd.Categorical(["big", "small", None, "small", "big", "big"], categories=["small", "huge", "big"]),
+        "visits": pd.array([0, 3, None, 0, 2, 5], dtype="Int64"),
+        "member": pd.array([True, None, False, True, True, False], dtype="boolean"),
+        "paid": [True, None, False, True, True, False],
+        "year": [1999, 2003, 2010, 2001, 2020, 2004],
+        "price": [Decimal("1.5"), None, Decimal("2"), Decimal("3"), Decimal("1"), Decimal("1")],
+    }
+)
+POLARS = pl.DataFrame(
+    {
+        "width": [0.5, None, 1.5, 2.0, 1.0, 0.0],
+        "city": ["Rome", None, "Oslo", "Rome", "Oslo", "Rome"],
+        "size": pl.Series(["big", "small", None, "small", "big", "big"], dtype=pl.Enum(["small", "huge", "big"])),
+        "visits": [0, 3, None, 0, 2, 5],
+        "member": [True, None, False, True, True, False],
+        "paid": pl.Series([1, None, 0, 1, 1, 0], dtype=pl.UInt8),
+        "year": [1999, 2003, 2010, 2001, 2020, 2004],
+        "price": pl.Series(["1.5", None, "2", "3", "1", "1"]).cast(pl.Decimal(8, 2)),
+    }
+)
+KINDS = ("gaussian", "categorical", "categorical", "poisson", "bernoulli", "bernoulli", "gaussian", "gaussian")
+ENCODED = np.array(
+    [
+        [0.5, 1, 0, 0, 1, 1, 1999, 1.5],
+        [NAN, NAN, 1, 3, NAN, NAN, 2003, NAN],
+        [1.5, 0, NAN, NAN, 0, 0, 2010, 2],
+        [2.0, 1, 1, 0, 1, 1, 2001, 3],
+        [1.0, 0, 0, 2, 1, 1, 2020, 1],
+        [0.0, 1, 0, 5, 0, 0, 2004, 1],
+    ]
+)
+
+
+class TestKindsOfColumns:
+    @pytest.mark.parametrize("frame", [PANDAS, POLARS], ids=["pandas", "polars"])
+    def test_a_frame_says_what_its_columns_are(self, frame):
+        table, columns = read(frame)
+        assert columns.kinds == KINDS
+        assert columns.names == tuple(PANDAS.columns)
+        assert columns.categories[1:3] == (("Oslo", "Rome"), ("big", "small"))
+        np.testing.assert_array_equal(table, ENCODED)
+
+    def test_an_array_of_objects_is_read_column_by_column(self):
+        X = PANDAS.drop(columns=["price"]).to_numpy(dtype=object)
+        table, columns = read(X)
+        assert columns.kinds == KINDS[:-1]
+        assert columns.names is None
+        np.testing.assert_array_equal(table, ENCODED[:, :-1])
+
+    @pytest.mark.parametrize(
+        ("values", "kind"),
+        [
+            ([0, 1, 1, 0], "bernoulli"),
+            (COUNTS, "poisson"),
+            ([2015, 2016, 2011, 2020], "gaussian"),  # years
+            ([23, 45, 31, 64], "gaussian"),  # ages
+            ([1, 5, 4, 4, 3, 5], "gaussian"),  # ratings
+            ([0, 5, 4, 4, 5, 5, 4, 5, 4, 4, 3, 5], "gaussian"),  # ratings from 0
+            ([-1, 0, 2, 1], "gaussian"),
+            (range(100), "gaussian"),  # row numbers
+        ],
+    )
+    def test_integers_are_counts_where_they_look_like_counts(self, values, kind):
+        assert learn_columns(pl.DataFrame({"x": list(values)}), "auto").kinds == (kind,)
+        assert learn_columns(np.array(values, dtype=float)[:, None], "auto").kinds == ("gaussian",)
+
+    def test_arrays_of_booleans_are_bernoulli(self):
+        table, columns = read(np.array([[True, False], [False, False]]))
+        assert columns.kinds == ("bernoulli", "bernoulli")
+        np.testing.assert_array_equal(table, [[1.0, 0.0], [0.0, 0.0]])
+
+    def test_what_is_said_goes_before_what_is_seen(self):
+        X = np.array([[3.0, 1.0, 7.0], [5.0, 0.0, 2.0], [3.0, NAN, 1.0]])
+        table, columns = read(X, {0: "categorical", 2: "poisson"})
+        assert columns.kinds == ("categorical", "gaussian", "poisson")
+        np.testing.assert_array_equal(table[:, 0], [0.0, 1.0, 0.0])
+        np.testing.assert_array_equal(X[:, 0], [3.0, 5.0, 3.0])
+        frame = pd.DataFrame(X, columns=["a", "b", "c"])
+        for family in ({"a": "categorical", "c": "poisson"}, {0: "categorical", "c": "poisson", "b": "auto"}):
+            assert learn_columns(frame, family).kinds == columns.kinds
+        assert learn_columns(frame, "poisson").kinds == ("poisson",) * 3
+
+    def test_categories_may_be_anything_that_can_be_sorted(self):
+        frame = pd.DataFrame({"bin": pd.cut([1.0, 5.0, 9.0, NAN], 3), "code": pd.Categorical([10, 9, 10, None])})
+        table, columns = read(frame)
+        np.testing.assert_array_equal(table, [[0, 1], [1, 0], [2, 1], [NAN, NAN]])
+        assert columns.categories[1] == (9, 10)
+        np.testing.assert_array_equal(encode(frame.assign(code=[9, 9, 10, 10]), columns)[:, 1], [0, 0, 1, 1])
+
+    @pytest.mark.parametrize(
+        ("family", "message"),
+        [
+            ("normal", "family='normal' is not known"),
+            (3, "family=3 is not known"),
+            ({"width": "normal"}, r"family\['width'\]='normal' is not known"),
+            ({"length": "gaussian"}, "family names column 'length', but X has columns 'width', 'city'"),
+            ({17: "gaussian"}, "family names column 17"),
+            ({"width": "multinomial"}, "describes whole rows; use 'poisson'"),
+            ("gaussian", "column 'city' is to be gaussian, which takes numbers, but holds 'Rome' in row 0"),
+        ],
+    )
+    def test_families_that_do_not_fit_are_refused(self, family, message):
+        with pytest.raises(ValueError, match=message):
+            learn_columns(PANDAS, family)
+
+    @pytest.mark.parametrize(
+        ("values", "message"),
+        [
+            (pd.to_datetime(["2020-01-01", None, "2020-02-01"]), r"column 'x' holds times .*leave it out"),
+            ([datetime.date(2020, 1, 1), None, None], r"column 'x' holds times .*leave it out"),
+            (pd.to_timedelta([1, 2, 3], unit="h"), "column 'x' holds times"),
+            ([1, "a", 2.5], "column 'x' mixes values of types 'float', 'int', 'str'"),
+            ([{"a": 1}, None, None], "column 'x' mixes values of types 'dict'"),
+        ],
+    )
+    def test_columns_without_a_family_are_refused(self, values, message):
+        with pytest.raises(ValueError, match=message):
+            learn_columns(pd.DataFrame({"x": values}), "auto")
+
+    def test_lists_in_cells_are_refused(self):
+        with pytest.raises(ValueError, match="column 'x' holds List"):
+            learn_columns(pl.DataFrame({"x": [[1], [2]]}), "auto")
+
+    def test_names_are_no_categories_unless_said_so(self):
+        frame = pl.DataFrame({"name": [f"person {i}" for i in range(50)]})
+        with pytest.raises(ValueError, match="column 'name' has 50 different values in 50 rows, such as 'person 0'"):
+            learn_columns(frame, "auto")
+        assert len(learn_columns(frame, {"name": "categorical"}).categories[0]) == 50
+
+
+class TestLaterTables:
+    def test_categories_keep_their_codes_and_new_ones_are_missing_with_a_warning(self):
+        columns = learn_columns(PANDAS, "auto")
+        later = PANDAS.assign(city=["Oslo", "Bern", None, "Oslo", "Ulm", "Rome"])
+        with pytest.warns(UserWarning, match="column 'city' has categories .* fitted: 'Bern', 'Ulm'. .* missing"):
+            table = encode(later, columns)
+        np.testing.assert_array_equal(table[:, 1], [0, NAN, NAN, 0, NAN, 1])
+        np.testing.assert_array_equal(np.delete(table, 1, axis=1), np.delete(ENCODED, 1, axis=1))
+
+    def test_whether_counts_look_like_counts_is_not_asked_again(self):
+        columns = learn_columns(PANDAS, "auto")
+        later = PANDAS.assign(visits=40, member=True, paid=None)
+        table = encode(later, columns)
+        np.testing.assert_array_equal(table[:, 3:6], [[40, 1, NAN]] * 6)
+
+    def test_text_where_there_were_numbers_is_refused(self):
+        columns = learn_columns(PANDAS, "auto")
+        with pytest.raises(ValueError, match="column 'width' is to be gaussian, .* holds 'wide' in row 0"):
+            encode(PANDAS.assign(width="wide"), columns)
+
+    def test_a_column_of_text_without_any_cell_is_missing_where_there_were_numbers(self):
+        columns = learn_columns(POLARS, "auto")
+        table = encode(POLARS.with_columns(width=pl.lit(None, dtype=pl.String)), columns)
+        assert np.isnan(table[:, 0]).all()
+
+
+class TestCellsThatDoNotFit:
+    @pytest.mark.parametrize(
+        ("X", "family", "message"),
+        [
+            (
+                [[1.0], [-2.0]],
+                "poisson",
+                r"-2 in row 1, column 0, which is poisson and takes counts 0, 1, 2, …; .*family",
+            ),
+            ([[1.0], [2.5]], "poisson", "2.5 in row 1, column 0"),
+            ([[1.0], [2.0]], "bernoulli", "2 in row 1, column 0, which is bernoulli and takes 0 and 1"),
+            ([[1.0, 0.0], [2.0, NAN]], "multinomial", "nan in row 1, column 1, .* none of them missing"),
+            ([[1.0], [np.inf]], "auto", "infinity in row 1, column 0"),
+            ([[1.0, 0.0], [NAN, -np.inf]], "auto", "infinity in row 1, column 1"),
+            ([[1.0], [1e120]], "auto", "1e[+]120 in row 1, column 0, too large to square"),
+        ],
+    )
+    def test_they_are_refused_by_place(self, X, family, message):
+        with pytest.raises(ValueError, match=message):
+            check(np.array(X), family)
+
+    def test_a_frames_columns_are_called_by_name(self):
+        frame = pd.DataFrame({"a": [1.0, 2.0], "b": [3, -1]})
+        with pytest.raises(ValueError, match="-1 in row 1, column 'b', which is poisson"):
+            check(frame, {"b": "poisson"})
+
+    @pytest.mark.parametrize("value", [-1.0, 0.5, NAN, np.inf])
+    def test_sparse_tables_are_looked_through(self, value):
+        X = csr_array(np.array([[0.0, 2.0, 0.0], [0.0, 0.0, 0.0], [1.0, 0.0, value]]))
+        with pytest.raises(ValueError, match="in row 2, column 2"):
+            check(X, "multinomial")
+
+    def test_missing_cells_of_all_columns_are_taken(self):
+        found = check(PANDAS)
+        np.testing.assert_allclose(found.mean, np.nanmean(ENCODED, axis=0))
+        np.testing.assert_allclose(found.variance, np.nanvar(ENCODED, axis=0))
+
+
+class TestAdmission:
+    @pytest.mark.parametrize(
+        "X",
+        [
+            np.arange(12.0).reshape(4, 3),
+            np.arange(12, dtype=np.float32).reshape(4, 3),
+            np.arange(12).reshape(4, 3),
+            np.array([[1, 2.5], [3, 4]], dtype=object),
+            [[1, 2], [3, 4]],
+            pd.DataFrame({"a": [1.5, 2.5], "b": [3, 40]}),
+            pd.DataFrame({"a": [1.5, 2.5], "b": [3.0, 4.0]}, dtype="float32"),
+            pl.DataFrame({"a": [1.5, None], "b": [3, 40]}),
+        ],
+    )
+    def test_plain_numbers_are_read_as_ever(self, X):
+        plain, mixed = BaseEstimator(), BaseEstimator()
+        expected = read_table(plain, X, reset=True)
+        table, columns = read(admit_table(mixed, X, sparse=False, reset=True))
+        np.testing.assert_array_equal(table, expected)
+        assert table.dtype == expected.dtype
+        assert columns.kinds == ("gaussian",) * expected.shape[1]
+        assert mixed.n_features_in_ == plain.n_features_in_
+        assert list(getattr(mixed, "feature_names_in_", [])) == list(getattr(plain, "feature_names_in_", []))
+
+    def test_mapped_tables_stay_mapped(self, tmp_path):
+        path = tmp_path / "table.npy"
+        np.save(path, np.ones((5, 2), dtype=np.float32))
+        table, _ = read(admit_table(BaseEstimator(), np.load(path, mmap_mode="r"), sparse=False, reset=True))
+        assert np.shares_memory(table, table.base)
+        assert Rows(table)._mapped is not None
+
+    def test_columns_must_be_those_of_the_fit(self):
+        estimator = BaseEstimator()
+        admit_table(estimator, PANDAS, sparse=False, reset=True)
+        admit_table(estimator, POLARS, sparse=False, reset=False)
+        with pytest.raises(ValueError, match="must be in the same order"):
+            admit_table(estimator, PANDAS[PANDAS.columns[::-1]], sparse=False, reset=False)
+        with pytest.raises(ValueError, match="seen at fit time, yet now missing"):
+            admit_table(estimator, PANDAS.drop(columns=["city"]), sparse=False, reset=False)
+
+    def test_lists_with_text_keep_their_numbers(self):
+        admitted = admit_table(BaseEstimator(), [[1.5, "a"], [2.5, "b"]], sparse=False, reset=True)
+        table, columns = read(admitted)
+        assert columns.kinds == ("gaussian", "categorical")
+        np.testing.assert_array_equal(table, [[1.5, 0.0], [2.5, 1.0]])
+
+    def test_sparse_tables_are_taken_where_they_mean_something(self):
+        X = coo_array(([1.0, 2.0, 3.0], ([0, 1, 1], [2, 0, 0])), shape=(2, 3))
+        with pytest.raises(TypeError, match="Sparse data was passed"):
+            admit_table(BaseEstimator(), X, sparse=False, reset=True)
+        table, columns = read(admit_table(BaseEstimator(), X, sparse=True, reset=True), "multinomial")
+        assert columns.kinds == ("multinomial",) * 3
+        assert isinstance(table, csr_array)
+        assert table.has_canonical_format
+        np.testing.assert_array_equal(table.toarray(), [[0, 0, 1], [5, 0, 0]])
+
+    @pytest.mark.parametrize("X", [np.array(["a", "b"]), np.ones(3), np.empty((0, 2)), PANDAS[:0], PANDAS[[]]])
+    def test_what_is_no_table_is_refused(self, X):
+        with pytest.raises(ValueError, match="2D|0 sample|0 rows|0 columns|0 feature"):
+            admit_table(BaseEstimator(), X, sparse=False, reset=True)
