@@ -21,7 +21,7 @@ from sidelight.couplings.potts import PottsField, atoms_of, lay_stages
 from sidelight.families.conjugate import NormalWishart
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.rows import Rows
-from sidelight.kernels.backend import NUMPY, compiled
+from sidelight.kernels.loops import NUMPY, compiled
 from sidelight.side import SideInformation
 from sidelight.weights import DirichletWeights, GivenConcentration, StickBreakingWeights
 

@@ -16,7 +16,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from sidelight import EquivalenceMixture, PairwiseMixture, SideInformation
-from sidelight.couplings.link_graph.conflicts import InfeasibleError
+from sidelight.exceptions import InfeasibleError
 from sidelight.metrics import purity_score
 from sidelight.reproduce.yu.methods import AS_PUBLISHED, table
 from sidelight.side import ContradictionError, Links, draw_links

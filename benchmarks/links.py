@@ -18,7 +18,7 @@ from sidelight.families.gaussian import CovariancePrior, FullGaussian
 from sidelight.inference.coupled_rows import TiedRows
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.rows import Rows
-from sidelight.kernels.backend import compiled
+from sidelight.kernels.loops import compiled
 from sidelight.side import SideInformation
 from sidelight.weights import MaximumLikelihoodWeights
 

@@ -27,7 +27,7 @@ from sidelight.estimators.gaussians import COVARIANCE_TYPES
 from sidelight.families.gaussian import CovariancePrior
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.rows import Rows
-from sidelight.kernels.backend import NUMPY, compiled
+from sidelight.kernels.loops import NUMPY, compiled
 from sidelight.weights import MaximumLikelihoodWeights
 
 # rows, features, components, covariance type, the least ratio we want

@@ -10,7 +10,7 @@ from scipy.stats import norm
 from sidelight.admixture.fold_in import fold_in
 from sidelight.admixture.importance import RowLogLikelihoods, block_log_likelihood
 from sidelight.admixture.model import Densities
-from sidelight.kernels.backend import NUMPY
+from sidelight.kernels.loops import NUMPY
 
 RNG = np.random.default_rng(0)
 ALPHA = np.array([0.3, 1.2, 0.05])

@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles.mixtures import enumerate_chunklet
-from sidelight.couplings.choice import outright, softly
 from sidelight.couplings.chunklets import Chunklets
+from sidelight.kernels.loops import outright, softly
 
 
 def problem(seed):

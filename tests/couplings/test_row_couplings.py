@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from sidelight.couplings.hard import Hard
 from sidelight.couplings.independent import Independent
-from sidelight.kernels.backend import NUMPY, compiled
+from sidelight.kernels.loops import NUMPY, compiled
 
 CLASSES = np.array([0, 0, 1, 2])
 BACKENDS = pytest.mark.parametrize("backend", [NUMPY, compiled()], ids=["numpy", "compiled"])

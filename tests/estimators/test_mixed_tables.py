@@ -23,7 +23,7 @@ from sidelight.families.conjugate import (
 from sidelight.inference.loop import ascend
 from sidelight.inference.mixture import Mixture
 from sidelight.inference.rows import Rows
-from sidelight.kernels.backend import NUMPY
+from sidelight.kernels.loops import NUMPY
 from sidelight.metrics import clustering_accuracy_score
 from sidelight.side import SideInformation, draw_labels
 from sidelight.tables.column_survey import survey_columns

@@ -13,7 +13,7 @@ from sidelight.families.gaussian.centred import ScaledEvaluator, TriangularEvalu
 from sidelight.families.gaussian.precision import SingularCovarianceError
 from sidelight.families.gaussian.tied import TiedEvaluator
 from sidelight.families.linear import LinearEvaluator
-from sidelight.kernels.backend import NUMPY, compiled
+from sidelight.kernels.loops import NUMPY, compiled
 
 TYPES = pytest.mark.parametrize("covariance_type", list(FAMILIES))
 K, D, N = 4, 3, 500

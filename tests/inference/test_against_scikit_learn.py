@@ -12,7 +12,7 @@ from sidelight.couplings.independent import Independent
 from sidelight.families.conjugate import NormalWishart
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.rows import Rows
-from sidelight.kernels.backend import NUMPY, compiled
+from sidelight.kernels.loops import NUMPY, compiled
 from sidelight.weights import DirichletWeights, GivenConcentration, StickBreakingWeights
 
 N, D, K = 400, 3, 5

@@ -13,7 +13,7 @@ from sidelight.inference.loop import ascend
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.pruning import Reached, prune
 from sidelight.inference.rows import Rows
-from sidelight.kernels.backend import NUMPY
+from sidelight.kernels.loops import NUMPY
 from sidelight.weights import DirichletWeights, Gamma, GivenConcentration, LearnedConcentration, StickBreakingWeights
 
 WEIGHTS = {

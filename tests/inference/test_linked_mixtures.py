@@ -9,7 +9,7 @@ from oracles.mixtures import FAMILIES, family_for, random_state
 from sidelight import EquivalenceMixture, PairwiseMixture, PosteriorConstraintMixture, SideInformation
 from sidelight.estimators.base.layout import Layout
 from sidelight.estimators.starts.sample import Data
-from sidelight.kernels.backend import NUMPY
+from sidelight.kernels.loops import NUMPY
 from sidelight.side import draw_links
 
 MODELS = {

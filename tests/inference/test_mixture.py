@@ -7,12 +7,11 @@ from hypothesis import strategies as st
 from scipy.stats import multivariate_normal
 
 from oracles.mixtures import FAMILIES, family_for, mixture_of, random_state
-from sidelight.couplings.choice import outright, softly
 from sidelight.couplings.chunklets import Chunklets
 from sidelight.couplings.hard import Hard
 from sidelight.couplings.independent import Independent
 from sidelight.inference.rows import CHUNK_ROWS
-from sidelight.kernels.backend import NUMPY, compiled
+from sidelight.kernels.loops import NUMPY, compiled, outright, softly
 
 COUPLINGS = {"soft": (Independent, softly), "hard": (Hard, outright)}
 

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-from sidelight.kernels.backend import NUMPY, backend_for, compiled
+from sidelight.kernels.loops import NUMPY, backend_for, compiled
 
 
 def test_small_work_is_not_worth_compiling_for():
@@ -20,7 +20,7 @@ find_spec = importlib.util.find_spec
 importlib.util.find_spec = lambda name, *rest: None if name == "numba" else find_spec(name, *rest)
 import numpy as np
 from sidelight import LabelledMixture
-from sidelight.kernels.backend import NUMPY, backend_for
+from sidelight.kernels.loops import NUMPY, backend_for
 assert backend_for(10**9) is NUMPY
 X = np.random.default_rng(0).normal(size=(200, 2)) + np.repeat([[0, 0], [9, 9]], 100, axis=0)
 print(LabelledMixture(2, random_state=0).fit(X).weights_.round(6).tolist())

@@ -6,9 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import logsumexp, softmax
 
-from sidelight.kernels import plain
-from sidelight.kernels.backend import NUMPY, Backend, compiled
-from sidelight.kernels.blocks import front, rows_per_block
+from sidelight.kernels import loops as plain
+from sidelight.kernels.loops import NUMPY, Backend, compiled, front, rows_per_block
 from sidelight.kernels.neighbours import Links, Neighbours, PosteriorTables
 
 BACKENDS = pytest.mark.parametrize("backend", [NUMPY, compiled()], ids=["numpy", "compiled"])

@@ -22,7 +22,7 @@ from sidelight.families.conjugate import (
     ProductFamily,
 )
 from sidelight.families.gaussian.precision import precision_factors
-from sidelight.kernels.backend import NUMPY
+from sidelight.kernels.loops import NUMPY
 
 COMPONENTS = 3
 

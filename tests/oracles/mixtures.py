@@ -14,7 +14,7 @@ from sidelight.families.gaussian import (
 )
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.rows import Rows
-from sidelight.kernels.backend import NUMPY
+from sidelight.kernels.loops import NUMPY
 from sidelight.weights import MaximumLikelihoodWeights
 
 FAMILIES = {"full": FullGaussian, "tied": TiedGaussian, "diag": DiagonalGaussian, "spherical": SphericalGaussian}

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sidelight.couplings.potts import PottsField, atoms_of, lay_stages
-from sidelight.kernels.backend import NUMPY
+from sidelight.kernels.loops import NUMPY
 from sidelight.side import SideInformation
 
 

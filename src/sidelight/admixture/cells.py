@@ -12,7 +12,7 @@ import numpy as np
 
 from sidelight._typing import FloatArray
 from sidelight.admixture.model import Densities
-from sidelight.kernels import plain
+from sidelight.kernels.loops import softmax
 
 # Loading the compiled form takes about a second; NumPy needs about 9 ns more per cell and process.
 _SCORES_WORTH_COMPILING = 200_000_000
@@ -72,7 +72,7 @@ def accumulate(
         densities.columns(columns).log(x, out=scores)
         scores += offsets[:, None, :]
         cells = log_evidence[: x.size]
-        plain.softmax(scores.reshape(n_processes, -1), no_offsets, weights.reshape(-1), cells)
+        softmax(scores.reshape(n_processes, -1), no_offsets, weights.reshape(-1), cells)
         evidence += float(cells @ weights.reshape(-1))
         row_mass += scores.sum(axis=1)
         powers = np.stack([np.ones_like(x), x, np.square(x)], axis=2)

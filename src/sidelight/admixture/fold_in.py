@@ -8,7 +8,7 @@ import numpy as np
 
 from sidelight._typing import AnyArray, BoolArray, FloatArray
 from sidelight.admixture.model import Densities, Parameters, expected_log
-from sidelight.kernels.backend import Backend, backend_for
+from sidelight.kernels.loops import Backend, backend_for
 
 Result = TypeVar("Result")
 

@@ -3,7 +3,8 @@
 import numpy as np
 
 from sidelight._typing import IntArray
-from sidelight.couplings.link_graph.conflicts import Conflict, InfeasibleError, find_conflict
+from sidelight.couplings.link_graph.conflicts import Conflict, find_conflict
+from sidelight.exceptions import InfeasibleError
 from sidelight.side import Closure, SideInformation
 
 __all__ = ["Conflict", "InfeasibleError", "explain", "find_conflict", "out_of_budget"]

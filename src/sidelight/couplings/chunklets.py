@@ -6,8 +6,8 @@ from functools import cached_property
 import numpy as np
 
 from sidelight._typing import FloatArray, IntArray
-from sidelight.couplings.choice import Chooser
 from sidelight.inference.coupled_rows import EStep, JointCoupling
+from sidelight.kernels.loops import Chooser
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from sidelight._typing import FloatArray, IntArray
 from sidelight.couplings.labels import forbid_other_classes
-from sidelight.kernels.backend import Backend
+from sidelight.kernels.loops import Backend
 
 
 @dataclass(frozen=True, eq=False)

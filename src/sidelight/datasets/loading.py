@@ -10,12 +10,9 @@ import sklearn.datasets
 
 from sidelight._typing import AnyArray
 from sidelight.datasets.catalogue import CATALOGUE, Entry
+from sidelight.exceptions import DatasetError
 
 FOLDER_VARIABLE = "SIDELIGHT_DATA"
-
-
-class DatasetError(ValueError):
-    """A data set that cannot be had, or is not what it should be."""
 
 
 class Dataset(NamedTuple):

@@ -27,7 +27,7 @@ from sidelight.inference.protocols import Family
 from sidelight.inference.restarts import climb_from
 from sidelight.inference.rows import Rows
 from sidelight.inference.starts import SAMPLE_ROWS, choose_rows, row_order
-from sidelight.kernels.backend import NUMPY, Backend, backend_for
+from sidelight.kernels.loops import NUMPY, Backend, backend_for
 from sidelight.side import SideInformation
 from sidelight.tables.survey import Survey
 from sidelight.weights import MaximumLikelihoodWeights

@@ -18,7 +18,6 @@ from sidelight.couplings.link_graph import (
     linked_rows,
     plan,
 )
-from sidelight.couplings.link_graph.conflicts import InfeasibleError
 from sidelight.estimators.base.layout import Layout
 from sidelight.estimators.base.link_mixture import LinkMixture
 from sidelight.estimators.base.mixture import Fitted
@@ -26,12 +25,13 @@ from sidelight.estimators.base.parameters import check_choice, check_number
 from sidelight.estimators.registry import register
 from sidelight.estimators.starts.links import LINK_STARTS, LinkStart
 from sidelight.estimators.starts.sample import Data
+from sidelight.exceptions import InfeasibleError
 from sidelight.inference.executors.threads import thread_count
 from sidelight.inference.loop import Callback, Trace
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.protocols import Family
 from sidelight.inference.rows import Rows
-from sidelight.kernels.backend import Backend
+from sidelight.kernels.loops import Backend
 from sidelight.side import ContradictionError, SideInformation
 from sidelight.tables.survey import Survey
 from sidelight.weights import ConditionalWeights, MaximumLikelihoodWeights

@@ -7,7 +7,6 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from sidelight._typing import AnyArray, FloatArray
-from sidelight.couplings.choice import Chooser, outright, softly
 from sidelight.couplings.chunklets import Chunklets
 from sidelight.couplings.hard import Hard
 from sidelight.couplings.independent import Independent
@@ -28,7 +27,7 @@ from sidelight.inference.loop import Callback
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.restarts import climb_from
 from sidelight.inference.rows import Rows
-from sidelight.kernels.backend import NUMPY, Backend, backend_for
+from sidelight.kernels.loops import NUMPY, Backend, Chooser, backend_for, outright, softly
 from sidelight.side import SideInformation
 from sidelight.tables.survey import Survey
 from sidelight.weights import MaximumLikelihoodWeights

@@ -18,7 +18,7 @@ from sidelight.inference.loop import Callback
 from sidelight.inference.mixture import Mixture
 from sidelight.inference.protocols import Family
 from sidelight.inference.rows import Rows
-from sidelight.kernels.backend import Backend
+from sidelight.kernels.loops import Backend
 from sidelight.side import SideInformation
 from sidelight.weights import MaximumLikelihoodWeights
 

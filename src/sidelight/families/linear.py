@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from sidelight._typing import AnyArray, FloatArray, IntArray
-from sidelight.kernels.blocks import front, rows_per_block
+from sidelight.kernels.loops import front, rows_per_block
 from sidelight.kernels.neighbours import Links
 
 Statistics = TypeVar("Statistics")

@@ -13,7 +13,7 @@ from sidelight.inference.coupled_rows import TiedCoupling, TiedExpectation, Tied
 from sidelight.inference.executors.threads import share_out
 from sidelight.inference.protocols import Evaluator, Family, RowCoupling, Weights
 from sidelight.inference.rows import Block, Rows
-from sidelight.kernels.backend import Backend
+from sidelight.kernels.loops import Backend
 
 Result = TypeVar("Result")
 

@@ -1,6 +1,6 @@
 """The inner loops compiled by numba; imported only when numba is installed and the work is worth compiling for.
 
-Results equal those of :mod:`sidelight.kernels.plain` to rounding. The exponential is a polynomial because LLVM
+Results equal those of :mod:`sidelight.kernels.loops` to rounding. The exponential is a polynomial because LLVM
 vectorises it along the rows, where a call into the C library is made once per number.
 """
 
@@ -91,7 +91,7 @@ def exp_of_nonpositive(x: float) -> float:
 
 @njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
 def softmax(scores: FloatArray, offsets: FloatArray, weights: FloatArray, evidence: FloatArray) -> None:
-    """See :func:`sidelight.kernels.plain.softmax`."""
+    """See :func:`sidelight.kernels.loops.softmax`."""
     k, n = scores.shape
     total = np.zeros(n)
     for b in range(n):
@@ -123,7 +123,7 @@ def softmax(scores: FloatArray, offsets: FloatArray, weights: FloatArray, eviden
 
 @njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
 def argmax(scores: FloatArray, offsets: FloatArray, weights: FloatArray, evidence: FloatArray) -> None:
-    """See :func:`sidelight.kernels.plain.argmax`."""
+    """See :func:`sidelight.kernels.loops.argmax`."""
     k, n = scores.shape
     best = np.zeros(n, dtype=np.int64)
     for b in range(n):
@@ -141,7 +141,7 @@ def argmax(scores: FloatArray, offsets: FloatArray, weights: FloatArray, evidenc
 
 @njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
 def quadratic_features(block: FloatArray, centre: FloatArray, out: FloatArray) -> None:
-    """See :func:`sidelight.kernels.plain.quadratic_features`."""
+    """See :func:`sidelight.kernels.loops.quadratic_features`."""
     n, d = block.shape
     for b in range(n):
         out[0, b] = 1.0
@@ -160,7 +160,7 @@ def quadratic_features(block: FloatArray, centre: FloatArray, out: FloatArray) -
 def add_neighbours(
     starts: IntArray, neighbours: AnyArray, strengths: FloatArray, posterior: AnyArray, out: FloatArray
 ) -> None:
-    """See :func:`sidelight.kernels.plain.add_neighbours`."""
+    """See :func:`sidelight.kernels.loops.add_neighbours`."""
     n, k = out.shape
     for b in range(n):
         for link in range(starts[b], starts[b + 1]):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sidelight._typing import AnyArray
-from sidelight.persistence.errors import ForeignFileError
+from sidelight.exceptions import ForeignFileError
 
 _SUFFIX = ".npy"
 # Booleans, integers, floats, complex numbers, times and bytes: what every NumPy reads alike.

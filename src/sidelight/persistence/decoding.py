@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from sidelight._typing import AnyArray
+from sidelight.exceptions import ForeignFileError
 from sidelight.persistence.encoding import SPARSE, is_plain_scalar
-from sidelight.persistence.errors import ForeignFileError
 from sidelight.persistence.tags import class_of, field_names, is_estimator
 
 _NO_NUMERAL = {text: float(text) for text in ("nan", "inf", "-inf")}

@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Mapping
 from pathlib import Path
 
-from sidelight.persistence.errors import ForeignFileError
+from sidelight.exceptions import ForeignFileError
 
 CHECKSUMS = "SHA256SUMS"
 REMEDY = "take a copy that is whole, or save the model again"

@@ -9,10 +9,10 @@ from typing import Any
 
 from sidelight._version import __version__
 from sidelight.estimators.registry import all_estimators
+from sidelight.exceptions import ForeignFileError
 from sidelight.persistence.archive import pack, unpack
 from sidelight.persistence.decoding import Decoder
 from sidelight.persistence.encoding import Encoder
-from sidelight.persistence.errors import ForeignFileError
 from sidelight.persistence.folders import CHECKSUMS, REMEDY, left_behind, read_file, write_folder
 from sidelight.persistence.tags import is_estimator
 

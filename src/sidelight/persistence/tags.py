@@ -5,7 +5,7 @@ from typing import Any
 
 from sidelight._storable import tag_of, tagged
 from sidelight.estimators.registry import all_estimators
-from sidelight.persistence.errors import ForeignFileError
+from sidelight.exceptions import ForeignFileError
 from sidelight.persistence.format_1 import TAGS
 
 

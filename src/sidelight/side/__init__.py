@@ -1,7 +1,7 @@
 """What is known about the rows of a table, and what follows from it."""
 
+from sidelight.exceptions import ContradictionError
 from sidelight.side.closure import Closure
-from sidelight.side.contradictions import ContradictionError
 from sidelight.side.information import SideInformation
 from sidelight.side.sampling import Links, draw_labels, draw_links, draw_side
 

@@ -8,32 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import dijkstra
 
+from sidelight.exceptions import ContradictionError
 from sidelight.side.bonds import Bonds, IntArray, graph
 
 # Rows of a chain and steps through groups that a message shows; starts from which proofs are sought.
 _SHOWN = 8
 _NOTES = 3
 _SEARCHES = 64
-
-
-class ContradictionError(ValueError):
-    """Certain statements contradict each other.
-
-    Attributes
-    ----------
-    chain : tuple of int
-        Row numbers of the proof: each is bound to the next, yet the first and the last must stay apart.
-    steps : tuple of str
-        What binds each row of the chain to the next.
-    count : int
-        Number of contradictions found in all, of which this is one with a shortest proof.
-    """
-
-    def __init__(self, message: str, chain: tuple[int, ...] = (), steps: tuple[str, ...] = (), count: int = 1) -> None:
-        super().__init__(message)
-        self.chain = chain
-        self.steps = steps
-        self.count = count
 
 
 class GroupWords(NamedTuple):

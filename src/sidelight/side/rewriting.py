@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sidelight.exceptions import ContradictionError
 from sidelight.side.bonds import IntArray, chain, components, join_groups, number_by_first
 from sidelight.side.closure import Closure, certain_bonds
-from sidelight.side.contradictions import ContradictionError
 from sidelight.side.reading import AnyArray, Encoded, choose_rows, read_ids, rows_of, sort_names, tidy
 from sidelight.side.statements import FloatArray, compress
 

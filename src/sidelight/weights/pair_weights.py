@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sidelight._typing import FloatArray, IntArray
-from sidelight.kernels.logsumexp import log_sum_of_others
+from sidelight.kernels.logspace import log_sum_of_others
 from sidelight.weights.maximum_likelihood import MaximumLikelihoodWeights
 
 _MOST_STEPS = 50

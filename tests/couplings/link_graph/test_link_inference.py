@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from oracles.link_graphs import contract_graph, enumerate_graph, is_possible, problems, scores_of
 from sidelight.couplings.link_graph import LinkProblem, infer, most_probable, pair_marginals, plan
-from sidelight.couplings.link_graph.conflicts import InfeasibleError
 from sidelight.couplings.link_graph.exact import peeling
+from sidelight.exceptions import InfeasibleError
 
 
 def cannot_links(n, edges, labels=None):

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from oracles.link_graphs import enumerate_graph
 from sidelight.couplings.link_graph import LinkGraph, LinkProblem, infer, link_graphs, linked_rows, plan
 from sidelight.couplings.link_graph import split as parts
-from sidelight.couplings.link_graph.conflicts import InfeasibleError
 from sidelight.couplings.link_graph.exact.pairs import COMPILED, NUMPY, simple_loops_for
+from sidelight.exceptions import InfeasibleError
 from sidelight.side import SideInformation
 
 FORMS = pytest.mark.parametrize("form", [NUMPY, COMPILED], ids=["numpy", "compiled"])

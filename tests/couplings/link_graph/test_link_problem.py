@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from oracles.link_graphs import is_possible
 from side.side_enumeration import sides
 from sidelight.couplings.link_graph import linked_rows, plan
-from sidelight.couplings.link_graph.conflicts import InfeasibleError
+from sidelight.exceptions import InfeasibleError
 from sidelight.side import ContradictionError, SideInformation
 
 

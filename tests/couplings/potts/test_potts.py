@@ -10,7 +10,7 @@ from oracles.statements import field_of, random_side
 from sidelight.couplings.potts import atoms_of
 from sidelight.couplings.potts import field as potts_module
 from sidelight.graphs.independent_sets import independent_sets
-from sidelight.kernels.backend import NUMPY, compiled
+from sidelight.kernels.loops import NUMPY, compiled
 from sidelight.side import SideInformation
 
 STRENGTH, REPULSION = 3.0, 0.7

@@ -24,7 +24,7 @@ from oracles.conjugate import (
     scores,
     step,
 )
-from sidelight.kernels.backend import NUMPY
+from sidelight.kernels.loops import NUMPY
 
 ALL = pytest.mark.parametrize("name", NAMES)
 SINGLE = pytest.mark.parametrize("name", [name for name in NAMES if name != "product"])

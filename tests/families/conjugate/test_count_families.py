@@ -17,7 +17,7 @@ from sidelight.families.conjugate import (
 )
 from sidelight.families.conjugate.counts import CountEvaluator
 from sidelight.families.conjugate.factorials import log_factorials
-from sidelight.kernels.backend import NUMPY
+from sidelight.kernels.loops import NUMPY
 
 
 def predicted(given, rows):

@@ -9,7 +9,7 @@ from oracles.conjugate import COMPONENTS, case, collect, scores
 from sidelight.families.conjugate import NormalGamma, NormalWishart
 from sidelight.families.conjugate.scaled_cells import ScaledCellEvaluator
 from sidelight.families.linear import LinearEvaluator
-from sidelight.kernels.backend import NUMPY
+from sidelight.kernels.loops import NUMPY
 
 
 def test_one_column_is_a_normal_wishart_of_one_column():

@@ -12,7 +12,7 @@ from sklearn.mixture import BayesianGaussianMixture
 from oracles.conjugate import COMPONENTS, case, collect, draw, log_density, scores
 from sidelight.families.conjugate import NormalWishart, NormalWishartParameters, patterns, printed_divergence
 from sidelight.families.gaussian.precision import precision_factors
-from sidelight.kernels.backend import NUMPY, compiled
+from sidelight.kernels.loops import NUMPY, compiled
 
 
 def posteriors(means, mean_precision, degrees, scatter):

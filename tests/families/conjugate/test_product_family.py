@@ -5,7 +5,7 @@ import pytest
 
 from oracles.conjugate import COMPONENTS, case, collect, scores
 from sidelight.families.conjugate import ProductFamily
-from sidelight.kernels.backend import NUMPY
+from sidelight.kernels.loops import NUMPY
 
 
 def shuffled(given):

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sidelight._typing import FloatArray, IntArray
-from sidelight.couplings.choice import softly
 from sidelight.couplings.class_penalty.mean_field import Joint, MeanField
 from sidelight.couplings.class_penalty.pair_sums import PairSums
 from sidelight.graphs.correlation_clustering import correlation_clusters
 from sidelight.inference.coupled_rows import EStep, JointCoupling, TiedRows, Write
+from sidelight.kernels.loops import softly
 
 # Steps of the mean field per E-step: the next E-step goes on where this one stopped.
 _MOST_STEPS = 5

@@ -10,33 +10,6 @@ _CLIQUE_STEPS = 20_000
 _SHRINKING_WORK = 1_000_000
 
 
-class InfeasibleError(ValueError):
-    """No assignment to so many clusters respects all links, or none was found within the budget.
-
-    Attributes
-    ----------
-    rows : tuple of int
-        Rows that cannot be divided among the clusters; empty where nothing was proven.
-    links : tuple of pairs of int
-        The cannot-links among them, as rows; pairs that only their labels keep apart included.
-    proven : bool
-        Whether it is known that there is no assignment.
-    """
-
-    def __init__(
-        self,
-        message: str,
-        rows: tuple[int, ...] = (),
-        links: tuple[tuple[int, int], ...] = (),
-        *,
-        proven: bool = True,
-    ) -> None:
-        super().__init__(message)
-        self.rows = rows
-        self.links = links
-        self.proven = proven
-
-
 class Conflict(NamedTuple):
     """Chunklets that cannot be divided among the clusters; a clique if each is kept apart from each other."""
 

@@ -13,7 +13,7 @@ from sidelight.couplings.link_graph.inference import infer, most_probable
 from sidelight.couplings.link_graph.plan import Plan
 from sidelight.inference.coupled_rows import EStep, JointCoupling
 from sidelight.kernels.logspace import finite
-from sidelight.kernels.plain import argmax, softmax
+from sidelight.kernels.loops import argmax, softmax
 
 _BLOCK_SCORES = 60_000
 
@@ -35,7 +35,7 @@ class Assignment(NamedTuple):
     Parameters
     ----------
     components : callable
-        Chooses among scores (components, rows) in place; see :func:`sidelight.kernels.plain.softmax`.
+        Chooses among scores (components, rows) in place; see :func:`sidelight.kernels.loops.softmax`.
     classes : callable
         Chooses the classes of all nodes of a plan from their scores (g, classes); may start from a memory.
     """

@@ -9,9 +9,10 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components, dijkstra
 
 from sidelight._typing import IntArray
-from sidelight.couplings.link_graph.conflicts import InfeasibleError, find_conflict
+from sidelight.couplings.link_graph.conflicts import find_conflict
 from sidelight.couplings.link_graph.exact.two_classes import double_cover
 from sidelight.couplings.link_graph.problem import LinkProblem, Names
+from sidelight.exceptions import InfeasibleError
 from sidelight.graphs.colouring import (
     OutOfBudgetError,
     UncolourableError,

@@ -14,7 +14,6 @@ from sidelight.couplings.link_graph.belief_propagation import (
     probable,
     propagate,
 )
-from sidelight.couplings.link_graph.conflicts import InfeasibleError
 from sidelight.couplings.link_graph.evidence import add_evidence
 from sidelight.couplings.link_graph.exact import two_classes
 from sidelight.couplings.link_graph.exact.elimination import decide_batch, infer_batch
@@ -28,6 +27,7 @@ from sidelight.couplings.link_graph.exact.trees import (
     pass_upward,
 )
 from sidelight.couplings.link_graph.plan import Plan
+from sidelight.exceptions import InfeasibleError
 from sidelight.kernels.logspace import log, log_sum, potentials, shares
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from sidelight._typing import FloatArray, IntArray
-from sidelight.couplings.choice import softly
 from sidelight.inference.coupled_rows import EStep, TiedExpectation, TiedRows, Write
+from sidelight.kernels.loops import softly
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,13 +9,12 @@ import numpy as np
 
 from sidelight._storable import storable
 from sidelight._typing import AnyArray, FloatArray, IntArray
-from sidelight.couplings.choice import softly
 from sidelight.couplings.potts.plan import Plan, Stage
 from sidelight.inference.coupled_rows import TiedExpectation, TiedRows, Write
 from sidelight.inference.executors.threads import share_out
 from sidelight.inference.protocols import Evaluator
 from sidelight.inference.rows import take_rows
-from sidelight.kernels.backend import Backend
+from sidelight.kernels.loops import Backend, softly
 from sidelight.kernels.neighbours import Links, PosteriorTables
 
 # Atoms that one task takes at a time; no matter how many threads there are, so that sums come out the same.

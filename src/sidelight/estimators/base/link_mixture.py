@@ -21,7 +21,7 @@ from sidelight.inference.loop import Callback, Trace
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.protocols import Family
 from sidelight.inference.restarts import climb_from
-from sidelight.kernels.backend import Backend, backend_for
+from sidelight.kernels.loops import Backend, backend_for
 from sidelight.side import SideInformation
 from sidelight.tables.survey import Survey
 

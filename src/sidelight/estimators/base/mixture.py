@@ -18,7 +18,7 @@ from sidelight.inference.loop import Trace
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.protocols import Family
 from sidelight.inference.rows import Rows
-from sidelight.kernels.backend import backend_for
+from sidelight.kernels.loops import backend_for
 from sidelight.metrics import Violations, violations
 from sidelight.side import SideInformation
 from sidelight.tables.survey import Survey

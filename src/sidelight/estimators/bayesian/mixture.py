@@ -40,7 +40,7 @@ from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.pruning import Reached, prune
 from sidelight.inference.restarts import climb_from
 from sidelight.inference.rows import Rows
-from sidelight.kernels.backend import Backend, backend_for
+from sidelight.kernels.loops import Backend, backend_for
 from sidelight.metrics import violations
 from sidelight.side import SideInformation
 from sidelight.tables.column_survey import survey_columns

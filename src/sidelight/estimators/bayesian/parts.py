@@ -17,7 +17,7 @@ from sidelight.inference.coupled_rows import TiedCoupling
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.rows import Rows
 from sidelight.inference.starts import state_given
-from sidelight.kernels.backend import Backend
+from sidelight.kernels.loops import Backend
 from sidelight.weights import (
     DirichletWeights,
     Gamma,

@@ -13,7 +13,7 @@ from sidelight.families.conjugate.cells import cell_evaluator
 from sidelight.families.conjugate.family import ConjugateFamily, refuse_cells
 from sidelight.families.conjugate.statistics import CellStatistics
 from sidelight.families.linear import LinearEvaluator
-from sidelight.kernels.backend import Backend
+from sidelight.kernels.loops import Backend
 
 
 @storable("BernoulliParameters")

@@ -9,7 +9,7 @@ import numpy as np
 from sidelight._typing import AnyArray, BoolArray, FloatArray
 from sidelight.families.conjugate.missing import has_missing
 from sidelight.families.linear import LinearEvaluator
-from sidelight.kernels.blocks import front, rows_per_block
+from sidelight.kernels.loops import front, rows_per_block
 
 Statistics = TypeVar("Statistics")
 

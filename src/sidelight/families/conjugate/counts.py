@@ -10,7 +10,7 @@ from scipy.special import gammaln
 from sidelight._typing import FloatArray
 from sidelight.families.conjugate.factorials import log_factorials
 from sidelight.families.conjugate.statistics import CountStatistics
-from sidelight.kernels.blocks import front, rows_per_block
+from sidelight.kernels.loops import front, rows_per_block
 
 _MOST_ROWS = 4096
 

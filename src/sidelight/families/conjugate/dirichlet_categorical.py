@@ -16,7 +16,7 @@ from sidelight.families.conjugate.counts import CountEvaluator
 from sidelight.families.conjugate.family import ConjugateFamily, is_no_count, refuse_cells
 from sidelight.families.conjugate.statistics import CountStatistics
 from sidelight.families.linear import LinearEvaluator
-from sidelight.kernels.backend import Backend
+from sidelight.kernels.loops import Backend
 
 # With more categories per column than this, products with sparse rows are quicker than with dense ones.
 _MANY_CATEGORIES = 10

@@ -13,7 +13,7 @@ from sidelight.families.conjugate import divergences
 from sidelight.families.conjugate.counts import CountEvaluator, CountPredictive, log_multinomial_coefficients
 from sidelight.families.conjugate.family import ConjugateFamily, is_no_count, refuse_cells
 from sidelight.families.conjugate.statistics import CountStatistics
-from sidelight.kernels.backend import Backend
+from sidelight.kernels.loops import Backend
 
 
 @storable("MultinomialParameters")

@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 
 from sidelight._typing import AnyArray, FloatArray, IntArray
-from sidelight.kernels.backend import Backend
+from sidelight.kernels.loops import Backend
 
 
 class ConjugateFamily(ABC):

@@ -14,7 +14,7 @@ from sidelight.families.conjugate.factorials import log_factorials
 from sidelight.families.conjugate.family import ConjugateFamily, is_no_count, refuse_cells
 from sidelight.families.conjugate.statistics import CellStatistics
 from sidelight.families.linear import LinearEvaluator
-from sidelight.kernels.backend import Backend
+from sidelight.kernels.loops import Backend
 
 
 @storable("PoissonParameters")

@@ -6,7 +6,7 @@ import numpy as np
 
 from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.families.conjugate.missing import has_missing
-from sidelight.kernels.blocks import front
+from sidelight.kernels.loops import front
 
 
 class IncompleteEvaluator:

@@ -18,7 +18,7 @@ from sidelight.families.conjugate.statistics import SquareStatistics
 from sidelight.families.gaussian.precision import linear_form_is_exact
 from sidelight.families.gaussian.prior import CovariancePrior
 from sidelight.families.linear import LinearEvaluator
-from sidelight.kernels.backend import Backend
+from sidelight.kernels.loops import Backend
 
 
 @storable("NormalGammaParameters")

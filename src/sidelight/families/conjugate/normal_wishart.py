@@ -23,7 +23,7 @@ from sidelight.families.gaussian.prior import CovariancePrior
 from sidelight.families.gaussian.quadratic import quadratic_evaluator
 from sidelight.families.gaussian.statistics import GaussianStatistics
 from sidelight.families.linear import LinearEvaluator
-from sidelight.kernels.backend import Backend
+from sidelight.kernels.loops import Backend
 
 
 @storable("NormalWishartParameters")

@@ -23,7 +23,7 @@ import numpy as np
 from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.families.gaussian.precision import precision_factors
 from sidelight.families.gaussian.statistics import GaussianStatistics
-from sidelight.kernels.blocks import front
+from sidelight.kernels.loops import front
 
 # Doubles that the factors of all patterns met so far may take, and those of the rows of a block.
 _KEPT_DOUBLES = 8_000_000

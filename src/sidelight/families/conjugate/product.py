@@ -8,7 +8,7 @@ import numpy as np
 from sidelight._storable import storable
 from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.families.conjugate.family import ConjugateFamily
-from sidelight.kernels.backend import Backend
+from sidelight.kernels.loops import Backend
 
 
 @storable("ProductStatistics")

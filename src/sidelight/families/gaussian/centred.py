@@ -13,7 +13,7 @@ from scipy.linalg import blas
 
 from sidelight._typing import AnyArray, FloatArray
 from sidelight.families.gaussian.statistics import GaussianStatistics
-from sidelight.kernels.blocks import front
+from sidelight.kernels.loops import front
 
 _LOG_2_PI = math.log(2 * math.pi)
 

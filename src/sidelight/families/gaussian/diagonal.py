@@ -14,7 +14,7 @@ from sidelight.families.gaussian.centred_family import CentredFamily
 from sidelight.families.gaussian.precision import linear_form_is_exact, positive_variances
 from sidelight.families.gaussian.statistics import GaussianStatistics
 from sidelight.families.linear import LinearEvaluator
-from sidelight.kernels.backend import Backend
+from sidelight.kernels.loops import Backend
 
 
 @storable("DiagonalParameters")

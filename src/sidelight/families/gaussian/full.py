@@ -14,7 +14,7 @@ from sidelight.families.gaussian.precision import log_scales, precision_factors
 from sidelight.families.gaussian.quadratic import quadratic_evaluator
 from sidelight.families.gaussian.statistics import GaussianStatistics
 from sidelight.families.linear import LinearEvaluator
-from sidelight.kernels.backend import Backend
+from sidelight.kernels.loops import Backend
 
 
 @storable("FullParameters")

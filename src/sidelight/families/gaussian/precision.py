@@ -3,15 +3,12 @@
 import numpy as np
 
 from sidelight._typing import FloatArray
+from sidelight.exceptions import SingularCovarianceError
 
 # Above this many features the triangular form takes fewer operations than the quadratic features.
 LARGEST_QUADRATIC_DIMENSION = 64
 # Absolute error of a log density that the linear form may make.
 _TOLERATED_ERROR = 1e-8
-
-
-class SingularCovarianceError(ValueError):
-    """A covariance has no inverse: too few distinct rows for it, and no prior that would help."""
 
 
 def precision_factors(covariances: FloatArray) -> FloatArray:

@@ -13,8 +13,7 @@ from sidelight.families.gaussian.centred import TriangularEvaluator
 from sidelight.families.gaussian.centred_family import CentredFamily
 from sidelight.families.gaussian.precision import linear_form_is_exact, precision_factors
 from sidelight.families.gaussian.statistics import GaussianStatistics
-from sidelight.kernels.backend import Backend
-from sidelight.kernels.blocks import front, rows_per_block
+from sidelight.kernels.loops import Backend, front, rows_per_block
 
 
 @storable("TiedParameters")

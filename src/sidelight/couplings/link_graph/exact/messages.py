@@ -10,8 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from sidelight._typing import FloatArray
-from sidelight.kernels.logspace import log
-from sidelight.kernels.logsumexp import log_sum_of_others
+from sidelight.kernels.logspace import log, log_sum_of_others
 
 Message = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 

@@ -1,0 +1,157 @@
+"""The inner loops on blocks of rows, in NumPy, and which form to use: compiled where numba is installed and it pays."""
+
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.special import logsumexp
+
+from sidelight._typing import AnyArray, FloatArray, IntArray
+
+
+def softmax(scores: FloatArray, offsets: FloatArray, weights: FloatArray, evidence: FloatArray) -> None:
+    """Turn scores into weighted responsibilities, in place.
+
+    Parameters
+    ----------
+    scores : (components, rows)
+        Log densities; on return ``weights * softmax(scores + offsets)`` over components.
+    offsets : (components,)
+        Log mixing weights; may be ``-inf``.
+    weights : (rows,)
+        Weight of each row.
+    evidence : (rows,)
+        On return the logarithm of the sum over components, not weighted.
+    """
+    scores += offsets[:, None]
+    largest = scores.max(axis=0)
+    scores -= largest
+    np.exp(scores, out=scores)
+    total = scores.sum(axis=0)
+    scores *= weights / total
+    np.log(total, out=evidence)
+    evidence += largest
+
+
+def argmax(scores: FloatArray, offsets: FloatArray, weights: FloatArray, evidence: FloatArray) -> None:
+    """Give each row wholly to its best component, in place; ties go to the first.
+
+    The arguments are those of :func:`softmax`; ``evidence`` becomes the largest score.
+    """
+    scores += offsets[:, None]
+    best = scores.argmax(axis=0)
+    rows = np.arange(scores.shape[1])
+    evidence[:] = scores[best, rows]
+    scores[:] = 0.0
+    scores[best, rows] = weights
+
+
+def quadratic_features(block: FloatArray, centre: FloatArray, out: FloatArray) -> None:
+    """Fill ``out`` with [1, x_i, x_i x_j (i <= j)] of the centred rows of a block, one feature per row of ``out``."""
+    d = block.shape[1]
+    centred = out[1 : d + 1]
+    out[0] = 1.0
+    np.subtract(block.T, centre[:, None], out=centred)
+    start = d + 1
+    for i in range(d):
+        np.multiply(centred[i], centred[i:], out=out[start : start + d - i])
+        start += d - i
+
+
+def add_neighbours(
+    starts: IntArray, neighbours: AnyArray, strengths: FloatArray, posterior: AnyArray, out: FloatArray
+) -> None:
+    """Add the posteriors of each row's neighbours to ``out``, times the strengths of their links.
+
+    Parameters
+    ----------
+    starts : (rows + 1,)
+        Where the neighbours of each row start in ``neighbours`` and ``strengths``, and where those of the last end.
+    neighbours, strengths : (links,)
+    posterior : (linked rows, at least as many components)
+    out : (rows, components)
+    """
+    links = slice(starts[0], starts[-1])
+    # Only what is looked up goes into the product, which would else turn all of a table in single precision to double.
+    theirs = posterior.take(neighbours[links], axis=0)[:, : out.shape[1]]
+    shape = (len(out), len(theirs))
+    out += csr_array((strengths[links], np.arange(len(theirs)), starts - starts[0]), shape=shape) @ theirs
+
+
+# Multiples of 192 are never powers of two, whose strides collide in the cache.
+_UNIT = 192
+_CACHE_DOUBLES = 64_000
+
+
+def rows_per_block(doubles_per_row: int) -> int:
+    """Return the number of rows whose features and scores, so many doubles each, share the cache: 192 to 768.
+
+    More rows would spill; fewer would spend the time between the loops instead of in them.
+    """
+    return _UNIT * min(max(_CACHE_DOUBLES // (doubles_per_row * _UNIT), 1), 4)
+
+
+def front(buffer: FloatArray, n_rows: int, n_columns: int) -> FloatArray:
+    """Return the front of a flat buffer as a contiguous (n_rows, n_columns) array, whatever the size of the block."""
+    return buffer[: n_rows * n_columns].reshape(n_rows, n_columns)
+
+
+class Choice(NamedTuple):
+    """Shares (rows, alternatives) that sum to one over alternatives, and what the choice is worth (rows,)."""
+
+    shares: FloatArray
+    value: FloatArray
+
+
+Chooser = Callable[[FloatArray], Choice]
+
+
+def softly(scores: FloatArray) -> Choice:
+    """Choose in proportion to exp(score); worth the logarithm of the sum."""
+    value = logsumexp(scores, axis=1)
+    return Choice(np.exp(scores - value[:, None]), value)
+
+
+def outright(scores: FloatArray) -> Choice:
+    """Choose the highest score, the first of equals; worth that score."""
+    best = scores.argmax(axis=1)
+    rows = np.arange(len(scores))
+    shares = np.zeros_like(scores)
+    shares[rows, best] = 1.0
+    return Choice(shares, scores[rows, best])
+
+
+# Importing numba and loading the compiled loops takes about a second; NumPy needs about 5 ns more per score.
+_SCORES_WORTH_COMPILING = 20_000_000
+
+
+class Backend(NamedTuple):
+    """The inner loops, in one form or the other; sweeps, all of them in one, only where they are compiled."""
+
+    softmax: Callable[[FloatArray, FloatArray, FloatArray, FloatArray], None]
+    argmax: Callable[[FloatArray, FloatArray, FloatArray, FloatArray], None]
+    quadratic_features: Callable[[FloatArray, FloatArray, FloatArray], None]
+    add_neighbours: Callable[[IntArray, AnyArray, FloatArray, AnyArray, FloatArray], None]
+    quadratic_sweep: Callable[..., float] | None
+    linked_sweep: Callable[..., float] | None
+
+
+NUMPY = Backend(softmax, argmax, quadratic_features, add_neighbours, None, None)
+
+
+@cache
+def compiled() -> Backend:
+    """Return the compiled loops; raises ImportError where numba is not installed (``pip install sidelight[fast]``)."""
+    loops = import_module("sidelight.kernels.compiled")
+    return Backend(*(getattr(loops, name) for name in Backend._fields))
+
+
+def backend_for(n_scores: int) -> Backend:
+    """Return the form that is quicker for about ``n_scores`` log densities in all."""
+    if n_scores >= _SCORES_WORTH_COMPILING and find_spec("numba") is not None:
+        return compiled()
+    return NUMPY
