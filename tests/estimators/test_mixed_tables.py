@@ -3,14 +3,15 @@
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from sidelight.estimators.bayesian.emissions import GaussianPrior, family_of
+from sidelight.estimators.starts.embedding import embedding
+from sidelight.tables.column_survey import survey_columns
 from sklearn.metrics import accuracy_score
 
 from oracles.mixed_tables import draw_truth
 from sidelight.couplings.independent import Independent
 from sidelight.couplings.potts import PottsField, atoms_of, lay_stages
-from sidelight.estimators.base.layout import lay_out
-from sidelight.estimators.bayesian.emissions import GaussianPrior, family_of
-from sidelight.estimators.starts.embedding import embedding
+from sidelight.estimators.base.classes import lay_out
 from sidelight.estimators.starts.sample import Data, start_from
 from sidelight.estimators.starts.short_runs import STARTS, Sample
 from sidelight.families.conjugate import (
@@ -26,7 +27,6 @@ from sidelight.inference.rows import Rows
 from sidelight.kernels.loops import NUMPY
 from sidelight.metrics import clustering_accuracy_score
 from sidelight.side import SideInformation, draw_labels
-from sidelight.tables.column_survey import survey_columns
 from sidelight.tables.schema import encode, learn_columns
 from sidelight.weights import DirichletWeights
 

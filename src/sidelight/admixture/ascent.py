@@ -15,7 +15,8 @@ from sidelight.admixture.concentration import maximise_alpha
 from sidelight.admixture.model import Densities, Parameters, State, dirichlet_bound, expected_log
 from sidelight.admixture.scaling import Scaling
 from sidelight.admixture.updates import Gaussians, Prior, Sums
-from sidelight.inference.rows import CHUNK_ROWS, Rows
+from sidelight.inference.rows import Rows
+from sidelight.tables.table import CHUNK_ROWS
 
 Result = TypeVar("Result")
 
@@ -136,14 +137,14 @@ class ProcessesOnData:
 
     @property
     def _part_rows(self) -> int:
-        return max(min(_BLOCK_ROWS, _BLOCK_CELLS // self.rows.X.shape[1]), 16)
+        return max(min(_BLOCK_ROWS, _BLOCK_CELLS // self.rows.shape[1]), 16)
 
     def visit_chunks(self, visit: Callable[[slice], Result], n_processes: int) -> Iterator[Result]:
         """Visit all rows, in threads if there are several, and yield the results in the order of the rows.
 
         The chunks depend on the shape of the problem alone, so that sums come out the same for any number of threads.
         """
-        n, d = self.rows.X.shape
+        n, d = self.rows.shape
         size = max(min(CHUNK_ROWS, _CHUNK_SCORES // (d * n_processes)), self._part_rows)
         chunks = [slice(start, min(start + size, n)) for start in range(0, n, size)]
         n_threads = min(self.n_threads, len(chunks))

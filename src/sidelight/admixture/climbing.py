@@ -9,8 +9,8 @@ from sidelight._typing import IntArray
 from sidelight.admixture.ascent import ProcessesOnData
 from sidelight.admixture.model import State
 from sidelight.admixture.starts import fill_missing, kmeans_centres, state_at
-from sidelight.inference.loop import Callback, Trace
-from sidelight.inference.restarts import climb_from
+from sidelight.inference.loop import Trace, ascend_from, warn_unless_converged
+from sidelight.inference.progress import Callback
 from sidelight.inference.starts import choose_rows
 
 
@@ -42,14 +42,14 @@ def climb(
         Whether to show a progress bar.
     """
     chosen = choose_rows(len(codes), None, codes, random)
-    sample = fill_missing(on_data.rows.gather(chosen), on_data.scaling.centre, on_data.scaling.scale)
+    sample = fill_missing(on_data.rows.table.gather(chosen), on_data.scaling.centre, on_data.scaling.scale)
 
     def start(*, guided: bool) -> State:
         centres = kmeans_centres(sample, codes[chosen], n_processes, random, guided=guided)
         return state_at(centres, codes, on_data)
 
-    return climb_from(
-        [partial(start, guided=number == 0) for number in range(n_init)],
+    trace = ascend_from(
+        {number + 1: partial(start, guided=number == 0) for number in range(n_init)},
         on_data.step,
         max_iter=max_iter,
         tol=tol,
@@ -57,3 +57,5 @@ def climb(
         callbacks=callbacks,
         verbose=verbose,
     )
+    warn_unless_converged(trace, max_iter)
+    return trace

@@ -46,7 +46,7 @@ def find_infinite(rows: Rows) -> tuple[int, int] | None:
 
 def survey_observed(rows: Rows) -> Scaling:
     """Read the table twice, a block at a time: first for the means, then for the squares about them."""
-    d = rows.X.shape[1]
+    d = rows.shape[1]
     total, n_observed, squares = np.zeros(d), np.zeros(d, dtype=np.int64), np.zeros(d)
     for chunk in rows.chunks():
         for block in rows.blocks(chunk, _BLOCK_ROWS):

@@ -20,17 +20,18 @@ from sidelight.admixture.model import Parameters, State, draw
 from sidelight.admixture.ranking import AttributeRanking, attribute_distances
 from sidelight.admixture.scaling import Scaling, find_infinite, survey_observed
 from sidelight.admixture.updates import Flat, Prior, Shrinking
-from sidelight.estimators.base.cluster_names import cluster_names, cluster_order
+from sidelight.estimators.base.classes import cluster_names, cluster_order
 from sidelight.estimators.base.clusterer import InformedEstimator
-from sidelight.estimators.base.parameters import check_choice, check_integer, check_number
-from sidelight.estimators.base.posterior import KeptPosterior
+from sidelight.estimators.base.results import KeptPosterior
 from sidelight.estimators.registry import register
 from sidelight.inference.executors.threads import one_blas_thread, thread_count
-from sidelight.inference.loop import Callback, Trace
+from sidelight.inference.loop import Trace
+from sidelight.inference.progress import Callback
 from sidelight.inference.rows import Rows
 from sidelight.metrics import Violations, violations
 from sidelight.side import SideInformation
-from sidelight.tables.validation import read_table
+from sidelight.tables.array import ArrayTable
+from sidelight.tables.validation import check_choice, check_integer, check_number, read_table
 
 _PRIORS = ("ml", "map")
 _DEFAULT_PROCESSES = 3
@@ -185,7 +186,7 @@ class LatentProcessDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMix
         known = self._read_side(len(table), y, must_link, cannot_link, side, sample_id)
         n_processes = self._count_processes(known)
         with one_blas_thread():
-            rows = Rows(table)
+            rows = Rows(ArrayTable(table))
             self._refuse_infinity(rows)
             scaling = self._survey(rows)
             n_scores = table.size * n_processes * self.n_init * self.max_iter // 2
@@ -306,7 +307,7 @@ class LatentProcessDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _read_unseen(self, X: Any) -> AnyArray:
         check_is_fitted(self)
         table = read_table(self, X, reset=False)
-        self._refuse_infinity(Rows(table))
+        self._refuse_infinity(Rows(ArrayTable(table)))
         return table
 
     def _check_parameters(self) -> None:
