@@ -68,7 +68,9 @@ class Projection(JointCoupling[FloatArray]):
         """The cannot-links between chunklets that weigh something."""
         return Links.between(self.cannot[(self._mass[self.cannot] > 0).all(axis=1)], len(self.starts))
 
-    def __call__(self, log_likelihood: FloatArray, log_weights: FloatArray, previous: FloatArray | None) -> EStep[FloatArray]:
+    def __call__(
+        self, log_likelihood: FloatArray, log_weights: FloatArray, previous: FloatArray | None
+    ) -> EStep[FloatArray]:
         """Return the E-step of the linked rows from their log densities (rows, components)."""
         densities = class_densities(log_likelihood, log_weights, self.classes)
         scores = (densities.log_density + densities.log_weights) * self.row_weights[:, None]

@@ -59,7 +59,10 @@ def dirichlet(n_components: int, concentration: float | None) -> DirichletWeight
     return DirichletWeights(n_components, _CONCENTRATION if concentration is None else concentration)
 
 
-WEIGHTS: dict[str, Callable[[int, float | None], StickBreakingWeights | DirichletWeights]] = {"dirichlet_process": dirichlet_process, "dirichlet": dirichlet}
+WEIGHTS: dict[str, Callable[[int, float | None], StickBreakingWeights | DirichletWeights]] = {
+    "dirichlet_process": dirichlet_process,
+    "dirichlet": dirichlet,
+}
 
 
 @register
