@@ -12,7 +12,7 @@ from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.pruning import Reached
 from sidelight.inference.streaming import Stream, follow
 from sidelight.kernels.loops import Backend, backend_for
-from sidelight.side.appending import append
+from sidelight.side.transforms import append
 
 # Compiled loops are loaded once for the whole stream: they pay as soon as they would in a fit of this many passes.
 _BATCHES_EXPECTED = 30
