@@ -48,7 +48,9 @@ def test_values_are_read_as_they_are():
 
 
 def test_an_unknown_name():
-    with pytest.raises(DatasetError, match="name='irsi' is not in the catalogue of data sets; choose one of iris, wine"):
+    with pytest.raises(
+        DatasetError, match="name='irsi' is not in the catalogue of data sets; choose one of iris, wine"
+    ):
         load("irsi")
 
 

@@ -1,4 +1,4 @@
-"""Pool the labels of several people who share no label names.
+"""Pool the labels of several annotators whose label names differ.
 
 Zhao and Miller ("Semisupervised learning of mixture models with class constraints", introduction): people who label
 rows of a shared table may use different names and need not agree on the number of classes, so their labels cannot be
@@ -7,14 +7,15 @@ cannot-links, and links can be pooled.
 """
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.side.closure import NO_PAIRS, Constraints, all_pairs, chain, components, find_conflicts
-from sidelight.side.ids import NamedRows, read_ids
-from sidelight.side.parsing import CodedColumn, NumberedRows, Rows, as_vector, encode, names_array, read_confidence
+from sidelight.side.ids import read_ids, rows_with_ids
+from sidelight.side.parsing import CodedColumn, FindRows, as_vector, encode, names_array, read_confidence, row_numbers
 
 
 class PooledLinks(NamedTuple):
@@ -63,10 +64,10 @@ def pool(annotations: Any, *, n: int | None = None, confidence: Any = None, samp
     columns = _columns(annotations)
     ids = None if sample_id is None else read_ids(sample_id, n)
     n_rows = _number_of_rows(columns, n if ids is None else len(ids))
-    rows: Rows = NumberedRows(n_rows) if ids is None else NamedRows(ids)
+    find: FindRows = partial(row_numbers, n_rows) if ids is None else partial(rows_with_ids, ids)
     encoded, n_dropped = {}, 0
     for name, column in columns.items():
-        encoded[name], absent = _read_column(name, column, rows)
+        encoded[name], absent = _read_column(name, column, n_rows, find)
         n_dropped += absent
     confidences = _confidence_of_each(confidence, list(encoded))
     _refuse_disagreement({name: column for name, column in encoded.items() if confidences[name] == 1}, n_rows, ids)
@@ -91,8 +92,7 @@ def _columns(annotations: Any) -> dict[Any, Any]:
         return dict(annotations)
     if hasattr(annotations, "columns"):
         return {name: annotations[name] for name in annotations.columns}
-    table = annotations if hasattr(annotations, "__array__") else _table(annotations)
-    table = np.asarray(table)
+    table = np.asarray(annotations if hasattr(annotations, "__array__") else _table(annotations))
     if table.ndim != 2:
         raise ValueError(
             f"annotations has shape {table.shape}; give a mapping from annotator to labels, "
@@ -126,17 +126,17 @@ def _place(annotator: Any) -> str:
     return f"annotations[{annotator!r}]"
 
 
-def _read_column(name: Any, column: Any, rows: Rows) -> tuple[CodedColumn, int]:
+def _read_column(name: Any, column: Any, n: int, find: FindRows) -> tuple[CodedColumn, int]:
     """Encode the labels of one annotator; count those of absent ids."""
     if not isinstance(column, Mapping):
-        return encode(column, _place(name), rows.n), 0
+        return encode(column, _place(name), n), 0
     keys = list(column)
-    found = rows.find(names_array(keys), lambda flat: f"{_place(name)}[{keys[flat]!r}]")
-    values = np.empty(rows.n, dtype=object)
-    for row, value in zip(found.tolist(), column.values(), strict=True):
+    rows = find(names_array(keys), lambda flat: f"{_place(name)}[{keys[flat]!r}]")
+    values = np.empty(n, dtype=object)
+    for row, value in zip(rows.tolist(), column.values(), strict=True):
         if row >= 0:
             values[row] = value
-    return encode(values, _place(name), rows.n), int((found < 0).sum())
+    return encode(values, _place(name), n), int((rows < 0).sum())
 
 
 def _confidence_of_each(confidence: Any, names: list[Any]) -> dict[Any, float]:

@@ -50,18 +50,9 @@ class Closure(NamedTuple):
 class Constraints(NamedTuple):
     """Certain statements as a graph.
 
-    Attributes
-    ----------
-    n_rows : int
-        Number of rows.
-    must_link : (m, 2)
-        Rows joined directly.
-    members : (k, 2)
-        A row and the group it belongs to.
-    exclusive : (g,)
-        Set of each group: groups of one set (0, 1, …) exclude each other; -1 where a group excludes no other.
-    cannot_link : (q, 2)
-        Rows that must not share a class.
+    ``must_link`` (m, 2) are rows joined directly, ``members`` (k, 2) a row and the group it belongs to, ``cannot_link``
+    (q, 2) rows that must not share a class. ``exclusive`` (g,) has the set of each group: groups of one set (0, 1, …)
+    exclude each other; -1 is in no set.
     """
 
     n_rows: int

@@ -1,31 +1,12 @@
 """Rows that go by id: read the ids of a table, and find the rows that users name by them."""
 
 from collections.abc import Callable, Hashable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from sidelight._typing import AnyArray, IntArray
 from sidelight.side.parsing import as_int64, as_vector, is_missing, names_array, python_value
-
-
-class NamedRows(NamedTuple):
-    """Rows that go by id."""
-
-    ids: AnyArray
-
-    @property
-    def n(self) -> int:
-        """Number of rows."""
-        return len(self.ids)
-
-    def find(self, names: AnyArray, place: Callable[[int], str]) -> IntArray:
-        """Return the row of each id, -1 where no row carries it; ``place`` locates a flat position, for messages."""
-        if names.dtype.kind == "O":
-            for position, value in enumerate(names.ravel().tolist()):
-                if is_missing(value):
-                    raise ValueError(f"{place(position)} names no row: an id is missing; fill it in or remove it")
-        return rows_of(self.ids, names)
 
 
 def read_ids(sample_id: Any, n: int | None) -> AnyArray:
@@ -60,3 +41,12 @@ def rows_of(ids: AnyArray, wanted: AnyArray) -> IntArray:
     lookup = {name: row for row, name in enumerate(ids.tolist())} if wanted.size else {}
     found = [lookup.get(python_value(name), -1) for name in wanted.ravel().tolist()]
     return np.array(found, dtype=np.int64).reshape(wanted.shape)
+
+
+def rows_with_ids(ids: AnyArray, names: AnyArray, place: Callable[[int], str]) -> IntArray:
+    """Return rows that go by id, -1 where no row carries it; ``place`` locates a flat position, for messages."""
+    if names.dtype.kind == "O":
+        for position, value in enumerate(names.ravel().tolist()):
+            if is_missing(value):
+                raise ValueError(f"{place(position)} names no row: an id is missing; fill it in or remove it")
+    return rows_of(ids, names)

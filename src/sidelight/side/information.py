@@ -1,30 +1,19 @@
-"""SideInformation: the immutable object that holds what is known about the rows of a table."""
+"""SideInformation: labels, links and blocks of the rows of a table, in one immutable object."""
 
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Self
 
 import numpy as np
 
 from sidelight._storable import storable
 from sidelight._typing import AnyArray, BoolArray, FloatArray, IntArray
-from sidelight.side import annotators, transforms
+from sidelight.side import annotators, parsing, transforms
 from sidelight.side.blocks import StatedBlocks, read_blocks
 from sidelight.side.closure import Closure, close
-from sidelight.side.ids import NamedRows, read_ids
-from sidelight.side.parsing import (
-    NumberedRows,
-    Rows,
-    as_vector,
-    encode,
-    merge_links,
-    read_confidence,
-    read_links,
-    refuse_self_links,
-    unknown_column,
-)
+from sidelight.side.ids import read_ids, rows_with_ids
 
 
 @storable("SideInformation")
@@ -75,16 +64,16 @@ class SideInformation:
         store = self.__dict__
         store["n_rows"] = int(self.n_rows)
         for kind in ("must_link", "cannot_link"):
-            links = read_links(np.asarray(store[kind]), kind, NumberedRows(self.n_rows))
-            confidence, _ = read_confidence(store[f"{kind}_confidence"], len(links.pairs), 0)
+            links = parsing.read_links(np.asarray(store[kind]), kind, partial(parsing.row_numbers, self.n_rows))
+            confidence, _ = parsing.read_confidence(store[f"{kind}_confidence"], len(links.pairs), 0)
             if kind == "cannot_link":
-                refuse_self_links(links, kind)
-            store[kind], store[f"{kind}_confidence"] = merge_links(links.pairs, confidence)
+                parsing.refuse_self_links(links, kind)
+            store[kind], store[f"{kind}_confidence"] = parsing.merge_links(links.pairs, confidence)
         for codes, names in (("labels", "label_names"), ("blocks", "block_names")):
             store[names] = np.array(store[names])
             store[codes] = _checked_codes(store[codes], self.n_rows, len(store[names]), codes)
         if self.ids is not None:
-            store["ids"] = as_vector(np.array(self.ids), "ids", self.n_rows)
+            store["ids"] = parsing.as_vector(np.array(self.ids), "ids", self.n_rows)
         for value in store.values():
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
@@ -141,13 +130,13 @@ class SideInformation:
             raise ValueError(f"n must be the number of rows, not {n!r}")
         n = int(n)
         ids = None if sample_id is None else read_ids(sample_id, n)
-        rows: Rows = NumberedRows(n) if ids is None else NamedRows(ids)
-        labels, label_names = unknown_column(n) if y is None else encode(y, "y", n)
-        must = read_links(must_link, "must_link", rows)
-        cannot = read_links(cannot_link, "cannot_link", rows)
-        refuse_self_links(cannot, "cannot_link")
-        must_confidence, cannot_confidence = read_confidence(confidence, len(must.pairs), len(cannot.pairs))
-        stated = StatedBlocks(*unknown_column(n)) if blocks is None else read_blocks(blocks, rows)
+        find: parsing.FindRows = partial(parsing.row_numbers, n) if ids is None else partial(rows_with_ids, ids)
+        labels, label_names = parsing.unknown_column(n) if y is None else parsing.encode(y, "y", n)
+        must = parsing.read_links(must_link, "must_link", find)
+        cannot = parsing.read_links(cannot_link, "cannot_link", find)
+        parsing.refuse_self_links(cannot, "cannot_link")
+        must_confidence, cannot_confidence = parsing.read_confidence(confidence, len(must.pairs), len(cannot.pairs))
+        stated = StatedBlocks(*parsing.unknown_column(n)) if blocks is None else read_blocks(blocks, n, find)
         n_dropped = int((~must.present).sum() + (~cannot.present).sum()) + stated.n_dropped
         n_stated = len(must.pairs) + len(cannot.pairs) + stated.n_stated
         if n_stated and n_dropped == n_stated:
@@ -175,7 +164,7 @@ class SideInformation:
     def from_annotators(
         cls, annotations: Any, *, n: int | None = None, confidence: Any = None, sample_id: Any = None
     ) -> Self:
-        """Pool the labels of several annotators who share no label names; see `annotators.pool`."""
+        """Pool the labels of several annotators whose label names differ; see `annotators.pool`."""
         pooled = annotators.pool(annotations, n=n, confidence=confidence, sample_id=sample_id)
         side = cls.build(
             pooled.n_rows,
@@ -368,4 +357,4 @@ def _checked_codes(codes: Any, n: int, n_names: int, argument: str) -> IntArray:
             f"{argument} holds the code {array[wrong[0]]} at row {wrong[0]}, but there are {n_names} names; "
             "use SideInformation.build to pass names"
         )
-    return array.copy() if n_names else unknown_column(n).codes
+    return array.copy() if n_names else parsing.unknown_column(n).codes

@@ -2,12 +2,15 @@
 
 import operator
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sidelight._typing import AnyArray, BoolArray, FloatArray, IntArray
 from sidelight.side.closure import NO_PAIRS
+
+# Finds the rows that users name, -1 for absent rows: `row_numbers` or `ids.rows_with_ids`, given all but the last two.
+FindRows = Callable[[AnyArray, Callable[[int], str]], IntArray]
 
 
 class CodedColumn(NamedTuple):
@@ -199,32 +202,17 @@ def choose_rows(rows: Any, argument: str, n: int) -> IntArray:
     return chosen.astype(np.int64)
 
 
-class Rows(Protocol):
-    """The rows of a table, as links, blocks and annotations name them."""
-
-    @property
-    def n(self) -> int:
-        """Number of rows."""
-
-    def find(self, names: AnyArray, place: Callable[[int], str]) -> IntArray:
-        """Return the row of each name, -1 for absent rows; ``place`` locates a flat position, for messages."""
-
-
-class NumberedRows(NamedTuple):
-    """Rows that go by number, 0 to n - 1."""
-
-    n: int
-
-    def find(self, names: AnyArray, place: Callable[[int], str]) -> IntArray:
-        """Return the row numbers, checked."""
-        numbers = names if names.dtype.kind in "iu" else _as_integers(names, place)
-        wrong = np.flatnonzero((numbers.ravel() < 0) | (numbers.ravel() >= self.n))
-        if len(wrong):
-            raise ValueError(
-                f"{place(int(wrong[0]))} names row {numbers.ravel()[wrong[0]]}, but the {self.n} rows are numbered "
-                f"0 to {self.n - 1}; correct the number, or pass sample_id to name rows by id"
-            )
-        return numbers.astype(np.int64)
+def row_numbers(n: int, names: AnyArray, place: Callable[[int], str]) -> IntArray:
+    """Return rows that go by number, 0 to n - 1; ``place`` locates a flat position, for messages."""
+    numbers = names if names.dtype.kind in "iu" else _as_integers(names, place)
+    wrong = np.flatnonzero((numbers < 0) | (numbers >= n))
+    if len(wrong):
+        first = int(wrong[0])
+        raise ValueError(
+            f"{place(first)} names row {numbers.flat[first]}, but the {n} rows are numbered 0 to {n - 1}; "
+            "correct the number, or pass sample_id to name rows by id"
+        )
+    return numbers.astype(np.int64)
 
 
 def _as_integers(names: AnyArray, place: Callable[[int], str]) -> IntArray:
@@ -250,9 +238,9 @@ class StatedLinks(NamedTuple):
     present: BoolArray
 
 
-def read_links(links: Any, argument: str, rows: Rows) -> StatedLinks:
+def read_links(links: Any, argument: str, find: FindRows) -> StatedLinks:
     """Read pairs of row numbers or ids from a list of pairs, an (m, 2) array or a two-column table."""
-    pairs = rows.find(_pair_table(links, argument), lambda flat: f"{argument}[{flat // 2}]")
+    pairs = find(_pair_table(links, argument), lambda flat: f"{argument}[{flat // 2}]")
     return StatedLinks(pairs, np.all(pairs >= 0, axis=1))
 
 

@@ -107,7 +107,7 @@ def _with_links(side: "SideInformation", must: IntArray, cannot: IntArray) -> "S
 
 
 def align(side: "SideInformation", sample_id: Any) -> "SideInformation":
-    """State what is known about the rows with these ids; see `SideInformation.align`."""
+    """Return the side information of the rows with these ids; see `SideInformation.align`."""
     if side.ids is None:
         raise ValueError(
             "this side information has no ids to align sample_id with; build it with sample_id, "
