@@ -10,8 +10,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from sidelight._typing import AnyArray, FloatArray, IntArray
-from sidelight.kernels.loops import front, rows_per_block
-from sidelight.kernels.neighbours import Links
+from sidelight.kernels.loops import Links, front, rows_per_block
 
 Statistics = TypeVar("Statistics")
 

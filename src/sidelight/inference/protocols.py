@@ -5,8 +5,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 
 from sidelight._typing import AnyArray, FloatArray, IntArray
-from sidelight.kernels.loops import Backend
-from sidelight.kernels.neighbours import Links
+from sidelight.kernels.loops import Backend, Links
 
 
 class Statistics(Protocol):

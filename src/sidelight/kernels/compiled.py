@@ -14,7 +14,7 @@ from numba.core import types
 from numba.extending import intrinsic
 
 from sidelight._typing import AnyArray, FloatArray, IntArray
-from sidelight.kernels.neighbours import Links, Neighbours
+from sidelight.kernels.loops import Links, Neighbours
 
 # contract allows fused multiply-add; reassociation would undo the rounding trick of exp_of_nonpositive.
 FAST = {"contract", "nnan", "nsz"}

@@ -14,8 +14,7 @@ from sidelight.inference.coupled_rows import TiedExpectation, TiedRows, Write
 from sidelight.inference.executors.threads import share_out
 from sidelight.inference.protocols import Evaluator
 from sidelight.inference.rows import take_rows
-from sidelight.kernels.loops import Backend, softly
-from sidelight.kernels.neighbours import Links, PosteriorTables
+from sidelight.kernels.loops import Backend, Links, PosteriorTables, softly
 
 # Atoms that one task takes at a time; no matter how many threads there are, so that sums come out the same.
 _PART = 24 * 768
@@ -34,7 +33,7 @@ class FieldMemory(NamedTuple):
     sums : (labels, components)
         S_c, the responsibilities of all rows of each label.
     posterior : (linked atoms, padded components)
-        From :class:`sidelight.kernels.neighbours.PosteriorTables`.
+        From :class:`sidelight.kernels.loops.PosteriorTables`.
     """
 
     sums: FloatArray

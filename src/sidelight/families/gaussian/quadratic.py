@@ -9,8 +9,7 @@ from sidelight.families.gaussian.centred import TriangularEvaluator
 from sidelight.families.gaussian.precision import LARGEST_QUADRATIC_DIMENSION, linear_form_is_exact
 from sidelight.families.gaussian.statistics import GaussianStatistics
 from sidelight.families.linear import LinearEvaluator
-from sidelight.kernels.loops import Backend
-from sidelight.kernels.neighbours import Links
+from sidelight.kernels.loops import Backend, Links
 
 
 def quadratic_evaluator(
