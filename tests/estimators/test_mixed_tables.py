@@ -9,13 +9,14 @@ from oracles.mixed_tables import draw_truth
 from sidelight.couplings.independent import Independent
 from sidelight.couplings.potts import PottsField, atoms_of, lay_stages
 from sidelight.estimators.base.layout import lay_out
-from sidelight.estimators.bayesian.emissions import GaussianPrior, family_of
+from sidelight.estimators.bayesian.emissions import family_of
 from sidelight.estimators.starts.embedding import embedding
 from sidelight.estimators.starts.sample import Data, start_from
 from sidelight.estimators.starts.short_runs import STARTS, Sample
 from sidelight.families.conjugate import (
     DirichletCategorical,
     DirichletMultinomial,
+    GaussianPrior,
     NormalGamma,
     NormalWishart,
     ProductFamily,

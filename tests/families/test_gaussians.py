@@ -8,11 +8,11 @@ from sklearn.mixture._gaussian_mixture import _compute_precision_cholesky
 
 from oracles.densities import log_density
 from oracles.mixtures import FAMILIES, family_for, mixture_of, random_covariances, random_state
+from sidelight.exceptions import SingularCovarianceError
+from sidelight.families.evaluators.centred import ScaledEvaluator, TriangularEvaluator
+from sidelight.families.evaluators.linear import LinearEvaluator
 from sidelight.families.gaussian import CovariancePrior
-from sidelight.families.gaussian.centred import ScaledEvaluator, TriangularEvaluator
-from sidelight.families.gaussian.precision import SingularCovarianceError
 from sidelight.families.gaussian.tied import TiedEvaluator
-from sidelight.families.linear import LinearEvaluator
 from sidelight.kernels.loops import NUMPY, compiled
 
 TYPES = pytest.mark.parametrize("covariance_type", list(FAMILIES))

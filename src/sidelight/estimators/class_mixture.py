@@ -209,7 +209,7 @@ class ClassMixture(MixtureEstimator):
         settled = replace(mixture, joint=mixture.joint.settled(allocation.carriers))
         return Fitted(settled, trace, survey.total, allocation.classes)
 
-    def _assemble(self, data: Data, family: Family, n_components: int, backend: Backend) -> Mixture:
+    def _assemble(self, data: Data, family: Family[Any, Any], n_components: int, backend: Backend) -> Mixture:
         """Put family, weights and couplings together on some rows."""
         joint, left_out = None, None
         if not data.side.is_empty:
@@ -232,7 +232,7 @@ class ClassMixture(MixtureEstimator):
             n_threads=thread_count(self.n_jobs),
         )
 
-    def _sample(self, few: Data, family: Family, layout: Layout, survey: Survey, backend: Backend) -> Sample:
+    def _sample(self, few: Data, family: Family[Any, Any], layout: Layout, survey: Survey, backend: Backend) -> Sample:
         # Where each labelled class has one component, runs may start at the labels. Where a class may have several, its
         # labelled rows belong to different ones, and nobody knows which.
         labelled = layout.n_labelled == layout.n_components
@@ -285,7 +285,7 @@ class ClassMixture(MixtureEstimator):
         self.classes_of_components_ = self.component_clusters_
         self.n_classes_ = len(np.unique(self.component_clusters_))
 
-    def _find_number(self, few: Data, family: Family, survey: Survey, random: np.random.RandomState) -> int:
+    def _find_number(self, few: Data, family: Family[Any, Any], survey: Survey, random: np.random.RandomState) -> int:
         """Return the number of components with the lowest BIC on the rows to start from, whatever is said of them."""
         least = max(len(few.side.label_names), 1)
         most = max(min(_MOST_COMPONENTS_TRIED, len(np.unique(few.X, axis=0))), least)
@@ -294,7 +294,7 @@ class ClassMixture(MixtureEstimator):
     def _merged(
         self,
         few: Data,
-        family: Family,
+        family: Family[Any, Any],
         survey: Survey,
         random: np.random.RandomState,
         most: int,

@@ -210,7 +210,7 @@ class EquivalenceMixture(LinkMixture):
             best = Trace(state, relaxed.objectives[:1], certain.trace.converged)
         return fitted._replace(trace=best)
 
-    def _assemble(self, data: Data, family: Family, layout: Layout, backend: Backend) -> Mixture:
+    def _assemble(self, data: Data, family: Family[Any, Any], layout: Layout, backend: Backend) -> Mixture:
         side, classes = data.side, layout.classes
         linked = _linked(side)
         weights, left_out, row_weights = data.weights, None, data.weights

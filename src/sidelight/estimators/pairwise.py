@@ -137,7 +137,7 @@ class PairwiseMixture(LinkMixture):
         super()._check_parameters()
         check_choice("singles", self.singles, _SINGLES)
 
-    def _assemble(self, data: Data, family: Family, layout: Layout, backend: Backend) -> Mixture:
+    def _assemble(self, data: Data, family: Family[Any, Any], layout: Layout, backend: Backend) -> Mixture:
         side, weights = data.side, data.weights
         if len(side.cannot_link) and layout.n_classes == 1:
             raise ValueError("n_classes=1 leaves cannot-linked rows no second class; use at least 2.")

@@ -126,7 +126,7 @@ class PosteriorConstraintMixture(LinkMixture):
         self.callbacks = callbacks
         self.verbose = verbose
 
-    def _assemble(self, data: Data, family: Family, layout: Layout, backend: Backend) -> Mixture:
+    def _assemble(self, data: Data, family: Family[Any, Any], layout: Layout, backend: Backend) -> Mixture:
         side, classes = data.side, layout.classes
         joint, left_out = None, None
         if side.statements - {"labels"}:

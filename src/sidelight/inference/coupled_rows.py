@@ -35,7 +35,7 @@ class TiedRows:
 
     X: AnyArray
     numbers: IntArray
-    evaluator: Callable[[], Evaluator]
+    evaluator: Callable[[], Evaluator[Any]]
     parameters: Any
     n_threads: int = 1
 
@@ -44,7 +44,7 @@ class TiedRows:
         n_components = self.evaluator().n_components
         log_likelihood = np.empty((len(self.numbers), n_components))
 
-        def work(evaluator: Evaluator, part: slice) -> None:
+        def work(evaluator: Evaluator[Any], part: slice) -> None:
             for block in _blocks(part, evaluator.block_rows):
                 evaluator.load(self.X[self.numbers[block]])
                 log_likelihood[block] = evaluator.log_likelihood().T
@@ -56,7 +56,7 @@ class TiedRows:
     def statistics(self, responsibilities: FloatArray) -> Any:
         """Return the statistics under responsibilities (rows, components)."""
 
-        def work(evaluator: Evaluator, part: slice) -> Any:
+        def work(evaluator: Evaluator[Any], part: slice) -> Any:
             for block in _blocks(part, evaluator.block_rows):
                 evaluator.load(self.X[self.numbers[block]])
                 evaluator.accumulate(np.ascontiguousarray(responsibilities[block].T))

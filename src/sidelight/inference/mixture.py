@@ -11,6 +11,7 @@ from sidelight._storable import storable
 from sidelight._typing import FloatArray, IntArray
 from sidelight.inference.coupled_rows import TiedCoupling, TiedExpectation, TiedRows, Write
 from sidelight.inference.executors.threads import share_out
+from sidelight.inference.fused import can_sweep, sweep
 from sidelight.inference.protocols import Evaluator, Family, RowCoupling, Weights
 from sidelight.inference.rows import Block, Rows
 from sidelight.kernels.loops import Backend
@@ -63,7 +64,7 @@ class Mixture:
     """
 
     rows: Rows
-    family: Family
+    family: Family[Any, Any]
     weights: Weights
     coupling: RowCoupling
     joint: TiedCoupling | None
@@ -89,7 +90,7 @@ class Mixture:
         """Pass over all rows: E-step and statistics."""
         log_weights = self.weights.log(state.weights)
 
-        def visit(evaluator: Evaluator, chunk: slice) -> tuple[Any, float]:
+        def visit(evaluator: Evaluator[Any], chunk: slice) -> tuple[Any, float]:
             evidence = self._sweep(evaluator, chunk, log_weights)
             if evidence is not None:
                 return evaluator.statistics(), evidence
@@ -124,7 +125,7 @@ class Mixture:
         """
         log_weights = self.weights.log(state.weights)
 
-        def visit(evaluator: Evaluator, chunk: slice) -> float:
+        def visit(evaluator: Evaluator[Any], chunk: slice) -> float:
             evidence = 0.0
             for block, responsibilities, log_evidence in self._assigned(evaluator, chunk, log_weights, weighted=False):
                 write(block.numbers, responsibilities.T, log_evidence)
@@ -143,20 +144,20 @@ class Mixture:
     def _log_prior(self, state: MixtureState) -> float:
         return self.family.log_prior(state.parameters) + self.weights.log_prior(state.weights)
 
-    def _evaluator(self, state: MixtureState) -> Evaluator:
+    def _evaluator(self, state: MixtureState) -> Evaluator[Any]:
         return self.family.evaluator(state.parameters, self.backend)
 
-    def _sweep(self, evaluator: Evaluator, chunk: slice, log_weights: FloatArray) -> float | None:
-        """Accumulate a chunk at once, where family and coupling can; return its evidence."""
-        if not self.coupling.soft:
+    def _sweep(self, evaluator: Evaluator[Any], chunk: slice, log_weights: FloatArray) -> float | None:
+        """Accumulate a chunk by a fused loop, where family and coupling have one; return its evidence."""
+        if not (self.coupling.soft and can_sweep(evaluator, self.backend)):
             return None
-        block, classes = self.rows.whole(chunk), self.weights.classes
-        evidence = evaluator.sweep_softly(block.values, log_weights, block.codes, classes, block.weights)
+        block = self.rows.whole(chunk)
+        evidence = sweep(evaluator, self.backend, block, log_weights, classes=self.weights.classes)
         self.rows.release(chunk)
         return evidence
 
     def _assigned(
-        self, evaluator: Evaluator, chunk: slice, log_weights: FloatArray, *, weighted: bool = True
+        self, evaluator: Evaluator[Any], chunk: slice, log_weights: FloatArray, *, weighted: bool = True
     ) -> Iterator[tuple[Block, FloatArray, FloatArray]]:
         """Yield blocks with their responsibilities (components, rows) and log evidence (rows,)."""
         buffer, ones = np.empty(evaluator.block_rows), np.ones(evaluator.block_rows)
@@ -168,7 +169,7 @@ class Mixture:
             self.coupling(scores, log_weights, block.codes, weights, evidence)
             yield block, scores, evidence
 
-    def _visit_chunks(self, visit: Callable[[Evaluator, slice], Result], state: MixtureState) -> Iterator[Result]:
+    def _visit_chunks(self, visit: Callable[[Evaluator[Any], slice], Result], state: MixtureState) -> Iterator[Result]:
         """Visit every chunk, in threads if there are several, and yield the results in the order of the rows."""
         return share_out(visit, self.rows.chunks(), partial(self._evaluator, state), self.n_threads)
 

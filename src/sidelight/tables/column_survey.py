@@ -7,10 +7,13 @@ import numpy as np
 from scipy.sparse import issparse
 
 from sidelight._typing import AnyArray, IntArray
-from sidelight.families.conjugate.family import is_no_count
 from sidelight.inference.rows import CHUNK_ROWS, Rows
+from sidelight.tables.kinds import kind_named
 from sidelight.tables.schema import Columns
 from sidelight.tables.survey import Survey, survey, survey_incomplete, survey_sparse
+
+# The survey finds what does not fit into other kinds.
+_CHECKED = ("bernoulli", "poisson", "multinomial")
 
 
 def survey_columns(rows: Rows, columns: Columns) -> Survey:
@@ -29,17 +32,17 @@ def survey_columns(rows: Rows, columns: Columns) -> Survey:
         where = f"row {row}, {columns.label(column)}"
         if np.isfinite(value):
             raise ValueError(f"X contains {value} in {where}, too large to square; rescale the column.")
-        kind = "NaN" if np.isnan(value) else "infinity"
-        raise ValueError(f"X contains {kind} in {where}; correct it, or leave the row or column out.")
-    for kind, (is_bad, wanted) in _MISFITS.items():
-        numbers = columns.of_kind(kind)
-        misfit = _first_misfit(rows.X, numbers, is_bad) if len(numbers) else None
+        found_cell = "NaN" if np.isnan(value) else "infinity"
+        raise ValueError(f"X contains {found_cell} in {where}; correct it, or leave the row or column out.")
+    for kind in map(kind_named, _CHECKED):
+        numbers = columns.of_kind(kind.name)
+        misfit = _first_misfit(rows.X, numbers, kind.misfits) if len(numbers) else None
         if misfit is not None:
             row, column = misfit
             value = rows.X[row, column]
             raise ValueError(
-                f"X contains {value:g} in row {row}, {columns.label(column)}, which is {kind} and takes {wanted}; "
-                "correct it, or give the column another family."
+                f"X contains {value:g} in row {row}, {columns.label(column)}, which is {kind.name} and takes "
+                f"{kind.takes}; correct it, or give the column another family."
             )
     return found
 
@@ -50,21 +53,6 @@ def _survey(rows: Rows) -> Survey:
     found = survey(rows)
     # Most tables are whole, and looked through more quickly.
     return found if found.first_bad is None else survey_incomplete(rows)
-
-
-def _no_bit(cells: AnyArray) -> AnyArray:
-    return ~(np.isnan(cells) | (cells == 0) | (cells == 1))
-
-
-def _no_count_or_missing(cells: AnyArray) -> AnyArray:
-    return is_no_count(cells) | np.isnan(cells)
-
-
-_MISFITS: dict[str, tuple[Callable[[AnyArray], AnyArray], str]] = {
-    "bernoulli": (_no_bit, "0 and 1"),
-    "poisson": (is_no_count, "counts 0, 1, 2, …"),
-    "multinomial": (_no_count_or_missing, "counts 0, 1, 2, …, none of them missing"),
-}
 
 
 def _first_misfit(table: Any, columns: IntArray, is_bad: Callable[[AnyArray], AnyArray]) -> tuple[int, int] | None:

@@ -12,14 +12,13 @@ from sidelight._storable import storable
 from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.estimators.base.parameters import check_choice
 from sidelight.tables.frame import RawColumn, as_frame, column_label, column_names, raw_columns
+from sidelight.tables.kinds import kind_named
 
 KINDS = ("gaussian", "categorical", "bernoulli", "poisson")
 FAMILIES = ("auto", *KINDS, "multinomial")
 
-# Above this mean a Gaussian describes counts as well as a Poisson distribution does.
-_LARGEST_MEAN_COUNT = 20.0
-# Mixtures of Poisson distributions vary at least as much as one does; half is for small tables.
-_LEAST_DISPERSION = 0.5
+# The first of these that recognises a column has it.
+_RECOGNISED = ("bernoulli", "poisson", "categorical", "gaussian")
 # Text with more values than this, most of them met only once, is not a set of categories.
 _MANY_CATEGORIES = 20
 _SHOWN = 5
@@ -149,27 +148,14 @@ def _position(key: Any, names: tuple[Any, ...] | None, n_columns: int) -> int:
 
 
 def _automatic_kind(raw: RawColumn) -> str:
-    if raw.holds == "integers":
-        return _kind_of_integers(raw.values)
-    kinds = {"numbers": "gaussian", "booleans": "bernoulli", "text": "categorical"}
-    if raw.holds in kinds:
-        return kinds[raw.holds]
+    for name in _RECOGNISED:
+        if kind_named(name).recognises(raw):
+            return name
     types = _some(sorted({type(cell).__name__ for cell in raw.cells() if cell is not None}))
     raise ValueError(
         f"X: {raw.label} mixes values of types {types}; make them all numbers or all text, or give the column the "
         "family 'categorical'."
     )
-
-
-def _kind_of_integers(values: FloatArray) -> str:
-    seen = values[~np.isnan(values)]
-    if not seen.size or seen.min() < 0:
-        return "gaussian"
-    if seen.max() <= 1:
-        return "bernoulli"
-    mean = seen.mean()
-    counts = seen.min() == 0 and mean <= _LARGEST_MEAN_COUNT and seen.var() >= _LEAST_DISPERSION * mean
-    return "poisson" if counts else "gaussian"
 
 
 def _check_holds(raw: RawColumn, kind: str) -> None:

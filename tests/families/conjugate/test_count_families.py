@@ -15,8 +15,7 @@ from sidelight.families.conjugate import (
     GammaPoisson,
     dirichlet_categorical,
 )
-from sidelight.families.conjugate.counts import CountEvaluator
-from sidelight.families.conjugate.factorials import log_factorials
+from sidelight.families.evaluators.counts import CountEvaluator, log_factorials
 from sidelight.kernels.loops import NUMPY
 
 

@@ -12,8 +12,9 @@ from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.couplings.potts.plan import Plan, Stage
 from sidelight.inference.coupled_rows import TiedExpectation, TiedRows, Write
 from sidelight.inference.executors.threads import share_out
+from sidelight.inference.fused import can_sweep, sweep
 from sidelight.inference.protocols import Evaluator
-from sidelight.inference.rows import take_rows
+from sidelight.inference.rows import Block, take_rows
 from sidelight.kernels.loops import Backend, Links, PosteriorTables, softly
 
 # Atoms that one task takes at a time; no matter how many threads there are, so that sums come out the same.
@@ -21,7 +22,6 @@ _PART = 24 * 768
 # From so many linked atoms on, their posterior is remembered in single precision: half as much to fetch from all over
 # the memory, and rounding errors of so many links average out.
 _MANY = 100_000
-_NO_CLASSES = np.empty(0, dtype=np.int64)
 
 
 @storable("FieldMemory")
@@ -170,7 +170,7 @@ class PottsField:
         before: AnyArray,
         after: AnyArray,
         write: Write | None,
-        evaluator: Evaluator,
+        evaluator: Evaluator[Any],
         part: slice,
     ) -> _Part:
         """Update some atoms of a stage, and keep their posterior if they are linked."""
@@ -180,9 +180,10 @@ class PottsField:
             links = Links(early, late, before, after, stage.place + part.start)
         weights = stage.weights[part]
         alone = len(stage.rows) == len(stage.starts)
-        if alone and write is None:
-            values = take_rows(tied.X, stage.rows[part])
-            swept = evaluator.sweep_softly(values, offset, None, _NO_CLASSES, weights, links)
+        if alone and write is None and can_sweep(evaluator, self.backend):
+            numbers = stage.rows[part]
+            block = Block(numbers, take_rows(tied.X, numbers), weights, None)
+            swept = sweep(evaluator, self.backend, block, offset, links=links)
             if swept is not None:
                 return _Part(evaluator.statistics(), swept)
         choose = self._choose_singly if alone else self._choose_together
@@ -208,7 +209,13 @@ class PottsField:
         return field, from_late
 
     def _choose_singly(
-        self, tied: TiedRows, stage: Stage, offset: FloatArray, field: FloatArray, evaluator: Evaluator, part: slice
+        self,
+        tied: TiedRows,
+        stage: Stage,
+        offset: FloatArray,
+        field: FloatArray,
+        evaluator: Evaluator[Any],
+        part: slice,
     ) -> tuple[FloatArray, float]:
         """Return the posterior of atoms of one row each, and their evidence."""
         rows, weights = stage.rows[part], stage.weights[part]
@@ -227,7 +234,13 @@ class PottsField:
         return shares, total
 
     def _choose_together(
-        self, tied: TiedRows, stage: Stage, offset: FloatArray, field: FloatArray, evaluator: Evaluator, part: slice
+        self,
+        tied: TiedRows,
+        stage: Stage,
+        offset: FloatArray,
+        field: FloatArray,
+        evaluator: Evaluator[Any],
+        part: slice,
     ) -> tuple[FloatArray, float]:
         """Return the posterior of atoms of several rows, which share a component, and their evidence."""
         rows = _rows(stage, part)

@@ -49,7 +49,7 @@ class LinkMixture(MixtureEstimator):
     verbose: bool
 
     @abstractmethod
-    def _assemble(self, data: Data, family: Family, layout: Layout, backend: Backend) -> Mixture:
+    def _assemble(self, data: Data, family: Family[Any, Any], layout: Layout, backend: Backend) -> Mixture:
         """Put family, weights and couplings together on some rows."""
 
     def _check_parameters(self) -> None:

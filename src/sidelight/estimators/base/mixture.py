@@ -54,7 +54,7 @@ class MixtureEstimator(KeptPosterior, InformedEstimator):
     random_state: Any
     n_jobs: int | None
 
-    _family: Family
+    _family: Family[Any, Any]
     _parameters: Any
     _log_weights: FloatArray
 

@@ -14,9 +14,8 @@ from sidelight.estimators.base.history import KeptHistory, Recorder
 from sidelight.estimators.base.layout import lay_out
 from sidelight.estimators.base.mixture import Fitted, MixtureEstimator
 from sidelight.estimators.base.parameters import check_choice, check_integer, check_number
-from sidelight.estimators.bayesian.class_spread import ClassSpread, expected_spread
 from sidelight.estimators.bayesian.component_classes import classes_by_labels, classes_one_to_one
-from sidelight.estimators.bayesian.emissions import GaussianPrior, family_of
+from sidelight.estimators.bayesian.emissions import family_of
 from sidelight.estimators.bayesian.parts import (
     WEIGHTS,
     Potential,
@@ -33,7 +32,8 @@ from sidelight.estimators.registry import register
 from sidelight.estimators.starts.embedding import embedding
 from sidelight.estimators.starts.sample import Data, start_from
 from sidelight.estimators.starts.short_runs import STARTS, Sample
-from sidelight.families.conjugate import ConjugateFamily
+from sidelight.families.conjugate import ConjugateFamily, GaussianPrior
+from sidelight.families.conjugate.gaussian_columns import ClassSpread, expected_spread
 from sidelight.inference.executors.threads import one_blas_thread, thread_count
 from sidelight.inference.loop import Callback, Trace, ascend
 from sidelight.inference.mixture import Mixture, MixtureState
@@ -394,7 +394,7 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
             )
         return kmeans_centres(X, n_components, random)
 
-    def _emissions(self, data: Data, survey: Survey, centres: FloatArray | None) -> ConjugateFamily:
+    def _emissions(self, data: Data, survey: Survey, centres: FloatArray | None) -> ConjugateFamily[Any, Any]:
         """Return the family of the table, with its prior."""
         numbers = self._columns.of_kind("gaussian")
         variances = survey.variance[numbers]
@@ -428,7 +428,7 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         weights = np.where(data.side.labels >= 0, 1.0, weight)
         return data._replace(weights=weights if data.weights is None else weights * data.weights)
 
-    def _assemble(self, data: Data, family: ConjugateFamily, n_components: int, backend: Backend) -> Mixture:
+    def _assemble(self, data: Data, family: ConjugateFamily[Any, Any], n_components: int, backend: Backend) -> Mixture:
         potential = Potential(self.potential, self.strength, self.repulsion)
         weights = WEIGHTS[self.weights](n_components, self.concentration)
         return assemble(data, family, weights, potential, backend, thread_count(self.n_jobs))

@@ -56,7 +56,9 @@ def dirichlet(n_components: int, concentration: float | None) -> DirichletWeight
 WEIGHTS = {"dirichlet_process": dirichlet_process, "dirichlet": dirichlet}
 
 
-def field_of(data: Data, potential: Potential, family: ConjugateFamily, backend: Backend) -> TiedCoupling | None:
+def field_of(
+    data: Data, potential: Potential, family: ConjugateFamily[Any, Any], backend: Backend
+) -> TiedCoupling | None:
     """Return the coupling of the rows that something is said about, None where nothing is."""
     if potential.kind == "constant":
         atoms = atoms_of(data.side, certain=potential.strength)
@@ -72,7 +74,7 @@ def field_of(data: Data, potential: Potential, family: ConjugateFamily, backend:
 
 
 def assemble(
-    data: Data, family: ConjugateFamily, weights: Any, potential: Potential, backend: Backend, n_threads: int
+    data: Data, family: ConjugateFamily[Any, Any], weights: Any, potential: Potential, backend: Backend, n_threads: int
 ) -> Mixture:
     """Put family, weights and field together on some rows."""
     field, left_out = field_of(data, potential, family, backend), None
@@ -140,12 +142,12 @@ def from_distances(mixture: Mixture, centres: FloatArray) -> MixtureState:
 
 
 def with_prior_of(
-    family: ConjugateFamily,
+    family: ConjugateFamily[Any, Any],
     *,
     mean: FloatArray | None,
     degrees: float | None,
     scatter: FloatArray | None,
-) -> ConjugateFamily:
+) -> ConjugateFamily[Any, Any]:
     """Return a Normal-Wishart family with what a user gave of its prior.
 
     Parameters

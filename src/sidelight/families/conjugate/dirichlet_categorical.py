@@ -11,15 +11,15 @@ from scipy.special import digamma
 
 from sidelight._storable import storable
 from sidelight._typing import AnyArray, FloatArray, IntArray
-from sidelight.families.conjugate import divergences
-from sidelight.families.conjugate.counts import CountEvaluator
-from sidelight.families.conjugate.family import ConjugateFamily, is_no_count, refuse_cells
-from sidelight.families.conjugate.statistics import CountStatistics
-from sidelight.families.linear import LinearEvaluator
+from sidelight.families.conjugate.column_kind import Categories, RawColumn, Survey, is_count
+from sidelight.families.conjugate.family import ConjugateFamily, dirichlet_divergence, symmetric_divergence
+from sidelight.families.evaluators.counts import CountEvaluator
+from sidelight.families.evaluators.linear import LinearEvaluator
+from sidelight.families.statistics import CountStatistics
 from sidelight.kernels.loops import Backend
 
-# With more categories per column than this, products with sparse rows are quicker than with dense ones.
-_MANY_CATEGORIES = 10
+# Categories of a column that have a direction of their own; the others are too rare to make centres.
+_EMBEDDED_CATEGORIES = 30
 
 
 @storable("CategoricalParameters")
@@ -31,7 +31,7 @@ class CategoricalParameters(NamedTuple):
 
 @storable("DirichletCategorical")
 @dataclass(frozen=True, eq=False)
-class DirichletCategorical(ConjugateFamily):
+class DirichletCategorical(ConjugateFamily[CategoricalParameters, CountStatistics]):
     """Independent columns of category codes 0 … V_j − 1; a missing code (NaN) is left out.
 
     Parameters
@@ -56,20 +56,23 @@ class DirichletCategorical(ConjugateFamily):
         return np.cumsum([0, *self.categories[:-1]])
 
     def evaluator(
-        self, parameters: CategoricalParameters, backend: Backend
+        self, parameters: CategoricalParameters, backend: Backend, *, many_categories: int = 10
     ) -> LinearEvaluator[CountStatistics] | CountEvaluator:
-        """Return an evaluator of Σ_j [ψ(α_jx) − ψ(Σ_v α_jv)] and of the statistics."""
-        return self._linear(self._expected_logs(parameters))
+        """Return an evaluator of Σ_j [ψ(α_jx) − ψ(Σ_v α_jv)] and of the statistics.
+
+        With more than ``many_categories`` categories per column, rows are sparse: their products are quicker then.
+        """
+        return self._linear(self._expected_logs(parameters), many_categories)
 
     def predictive(
-        self, parameters: CategoricalParameters, backend: Backend
+        self, parameters: CategoricalParameters, backend: Backend, *, many_categories: int = 10
     ) -> LinearEvaluator[CountStatistics] | CountEvaluator:
-        """Return what scores new rows by Π_j α_jx / Σ_v α_jv."""
-        return self._linear(self._relative(parameters, np.log))
+        """Return a scorer of new rows by Π_j α_jx / Σ_v α_jv."""
+        return self._linear(self._relative(parameters, np.log), many_categories)
 
-    def _linear(self, logs: FloatArray) -> LinearEvaluator[CountStatistics] | CountEvaluator:
+    def _linear(self, logs: FloatArray, many_categories: int) -> LinearEvaluator[CountStatistics] | CountEvaluator:
         """Return an evaluator of the sum over columns of their category's ``logs`` (components, Σ categories)."""
-        if len(self.concentrations) > _MANY_CATEGORIES * len(self.categories):
+        if len(self.concentrations) > many_categories * len(self.categories):
             return CountEvaluator(logs, read=self._one_hot)
         coefficients = np.concatenate([np.zeros((len(logs), 1)), logs], axis=1)
         return LinearEvaluator(self._fill, coefficients, _collect)
@@ -108,11 +111,11 @@ class DirichletCategorical(ConjugateFamily):
             np.split(self.concentrations, self._starts[1:]),
             strict=True,
         )
-        return -float(sum(divergences.dirichlet(posterior, prior).sum() for posterior, prior in pairs))
+        return -float(sum(dirichlet_divergence(posterior, prior).sum() for posterior, prior in pairs))
 
     def divergence(self, parameters: CategoricalParameters) -> FloatArray:
         """Return Σ_jv (α_kv − α_lv) (E_k ln θ_v − E_l ln θ_v) of all pairs."""
-        return divergences.symmetric(parameters.concentrations, self._expected_logs(parameters))
+        return symmetric_divergence(parameters.concentrations, self._expected_logs(parameters))
 
     def sample(
         self, parameters: CategoricalParameters, component: int, n: int, random: np.random.RandomState
@@ -136,13 +139,41 @@ class DirichletCategorical(ConjugateFamily):
         """Return the number of free parameters."""
         return n_components * (sum(self.categories) - len(self.categories))
 
-    def check(self, block: AnyArray, start: int = 0, columns: IntArray | None = None) -> None:
-        """Raise a ValueError that names the first cell that is neither a code of its column nor missing."""
-        refuse_cells(
-            is_no_count(block), block, start, columns, "category codes 0, 1, 2, …, or NaN where one is missing"
-        )
-        wanted = "codes below its number of categories"
-        refuse_cells(block >= np.array(self.categories), block, start, columns, wanted)
+
+class Categorical:
+    """Columns of categories, encoded by their numbers."""
+
+    name, noun, plural, takes = "categorical", "category", "categories", "category codes 0, 1, 2, …"
+
+    def recognises(self, column: RawColumn) -> bool:
+        """Say whether a column holds text."""
+        return column.holds == "text"
+
+    def misfits(self, cells: AnyArray) -> AnyArray:
+        """Say of each code whether it is neither 0, 1, 2, … nor missing."""
+        return ~(np.isnan(cells) | is_count(cells))
+
+    def embed(
+        self, cells: FloatArray, weights: FloatArray, survey: Survey, random: np.random.RandomState
+    ) -> FloatArray:
+        """Return a direction for each of the most frequent categories of every column."""
+        return np.concatenate([_indicators(codes, weights) for codes in cells.T], axis=1)
+
+    def family(self, survey: Survey, categories: Categories, settings: object) -> DirichletCategorical:
+        """Return the family in which every category counts for half a row (Jeffreys' prior)."""
+        sizes = tuple(len(values) for values in categories if values is not None)
+        return DirichletCategorical.symmetric(sizes, concentration=0.5)
+
+
+def _indicators(codes: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return a column's categories (m, categories), centred, so that their variances add up to one."""
+    seen = ~np.isnan(codes)
+    counts = np.bincount(codes[seen].astype(np.intp), weights=weights[seen], minlength=1)
+    frequent = np.argsort(-counts, kind="stable")[:_EMBEDDED_CATEGORIES]
+    shares = counts[frequent] / max(counts.sum(), np.finfo(float).tiny)
+    centred = np.where(seen[:, None], (codes[:, None] == frequent) - shares, 0.0)
+    variance = float(shares @ (1.0 - shares))
+    return centred / np.sqrt(variance) if variance > 0 else centred
 
 
 def _collect(sums: FloatArray) -> CountStatistics:

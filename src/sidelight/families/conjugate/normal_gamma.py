@@ -10,14 +10,17 @@ from scipy.special import digamma, gammaln
 
 from sidelight._storable import storable
 from sidelight._typing import FloatArray, IntArray
-from sidelight.families.conjugate import divergences
-from sidelight.families.conjugate.cells import CellwisePredictive, cell_evaluator
-from sidelight.families.conjugate.family import ConjugateFamily
-from sidelight.families.conjugate.scaled_cells import ScaledCellEvaluator
-from sidelight.families.conjugate.statistics import SquareStatistics
-from sidelight.families.gaussian.precision import linear_form_is_exact
-from sidelight.families.gaussian.prior import CovariancePrior
-from sidelight.families.linear import LinearEvaluator
+from sidelight.families.conjugate.family import (
+    ConjugateFamily,
+    gamma_divergence,
+    normal_divergence,
+    symmetric_gamma_divergence,
+)
+from sidelight.families.evaluators.cells import CellwisePredictive, cell_evaluator
+from sidelight.families.evaluators.centred import ScaledCellEvaluator
+from sidelight.families.evaluators.linear import LinearEvaluator, linear_form_is_exact
+from sidelight.families.gaussian.covariance import CovariancePrior
+from sidelight.families.statistics import SquareStatistics
 from sidelight.kernels.loops import Backend
 
 
@@ -39,7 +42,7 @@ class NormalGammaParameters(NamedTuple):
 
 @storable("NormalGamma")
 @dataclass(frozen=True, eq=False)
-class NormalGamma(ConjugateFamily):
+class NormalGamma(ConjugateFamily[NormalGammaParameters, SquareStatistics]):
     """Gaussians with one variance per feature and component under Normal-Gamma priors; missing cells are left out.
 
     Parameters
@@ -144,8 +147,8 @@ class NormalGamma(ConjugateFamily):
         """Return −Σ_k KL(q(μ_k, λ_k) ‖ p(μ_k, λ_k))."""
         means, mean_precision, shapes, rates = parameters
         distances = shapes / rates * np.square(means - self.mean)
-        of_means = divergences.normal(mean_precision, np.asarray(self.mean_precision), distances)
-        of_precisions = divergences.gamma(shapes, rates, np.asarray(self.shape), self.rates)
+        of_means = normal_divergence(mean_precision, np.asarray(self.mean_precision), distances)
+        of_precisions = gamma_divergence(shapes, rates, np.asarray(self.shape), self.rates)
         return -float(np.sum(of_means + of_precisions))
 
     def divergence(self, parameters: NormalGammaParameters) -> FloatArray:
@@ -154,7 +157,7 @@ class NormalGamma(ConjugateFamily):
         Per column: that of the Gammas + ½ (κ_l/κ_k + κ_k/κ_l − 2) + ½ (m_k − m_l)² (κ_l a_k/b_k + κ_k a_l/b_l).
         """
         means, mean_precision, shapes, rates = parameters
-        total = divergences.symmetric_gamma(shapes, rates)
+        total = symmetric_gamma_divergence(shapes, rates)
         precisions = shapes / rates
         for k in range(len(means)):
             own = mean_precision[k]

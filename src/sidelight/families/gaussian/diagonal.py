@@ -8,12 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from sidelight._storable import storable
-from sidelight._typing import AnyArray, FloatArray, IntArray
-from sidelight.families.gaussian.centred import ScaledEvaluator
-from sidelight.families.gaussian.centred_family import CentredFamily
-from sidelight.families.gaussian.precision import linear_form_is_exact, positive_variances
-from sidelight.families.gaussian.statistics import GaussianStatistics
-from sidelight.families.linear import LinearEvaluator
+from sidelight._typing import AnyArray, FloatArray
+from sidelight.families.evaluators.centred import ScaledEvaluator
+from sidelight.families.evaluators.linear import LinearEvaluator, linear_form_is_exact
+from sidelight.families.gaussian.covariance import CentredFamily, log_density_at_mean, positive_variances
+from sidelight.families.statistics import GaussianStatistics
 from sidelight.kernels.loops import Backend
 
 
@@ -27,7 +26,7 @@ class DiagonalParameters(NamedTuple):
 
 @storable("DiagonalGaussian")
 @dataclass(frozen=True, eq=False)
-class DiagonalGaussian(CentredFamily):
+class DiagonalGaussian(CentredFamily[DiagonalParameters]):
     """Maximum-likelihood (MAP with a prior) Gaussians with one variance per feature and component."""
 
     def parameters(self, means: FloatArray, covariances: FloatArray) -> DiagonalParameters:
@@ -44,7 +43,8 @@ class DiagonalGaussian(CentredFamily):
             fill = partial(_fill_squares, centre=self.centre)
             coefficients = _square_coefficients(offsets, precisions)
             return LinearEvaluator(fill, coefficients, self._collect)
-        return ScaledEvaluator(parameters.means, np.sqrt(precisions))
+        scales = np.sqrt(precisions)
+        return ScaledEvaluator(parameters.means, scales, log_density_at_mean(scales))
 
     def _collect(self, sums: FloatArray) -> GaussianStatistics:
         d = len(self.centre)
@@ -70,12 +70,8 @@ class DiagonalGaussian(CentredFamily):
         return parameters.means[component] + noise * np.sqrt(parameters.variances[component])
 
     def attributes(self, parameters: DiagonalParameters) -> dict[str, FloatArray]:
-        """Return the parameters by the names that a fitted estimator shows them under."""
+        """Return the parameters under the names of a fitted estimator's attributes."""
         return {"means_": parameters.means, "covariances_": parameters.variances}
-
-    def select(self, parameters: DiagonalParameters, components: IntArray) -> DiagonalParameters:
-        """Return the parameters of these components, in this order."""
-        return DiagonalParameters(*(values[components] for values in parameters))
 
     def around(self, means: FloatArray) -> DiagonalParameters:
         """Return components with these means, each as wide as the whole table."""

@@ -7,13 +7,11 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from sidelight._storable import storable
-from sidelight._typing import FloatArray, IntArray
-from sidelight.families.gaussian.centred import TriangularEvaluator, log_density_at_mean
-from sidelight.families.gaussian.centred_family import CentredFamily
-from sidelight.families.gaussian.precision import log_scales, precision_factors
-from sidelight.families.gaussian.quadratic import quadratic_evaluator
-from sidelight.families.gaussian.statistics import GaussianStatistics
-from sidelight.families.linear import LinearEvaluator
+from sidelight._typing import FloatArray
+from sidelight.families.evaluators.centred import TriangularEvaluator
+from sidelight.families.evaluators.linear import LinearEvaluator, quadratic_evaluator
+from sidelight.families.gaussian.covariance import CentredFamily, log_density_at_mean, log_scales, precision_factors
+from sidelight.families.statistics import GaussianStatistics
 from sidelight.kernels.loops import Backend
 
 
@@ -28,7 +26,7 @@ class FullParameters(NamedTuple):
 
 @storable("FullGaussian")
 @dataclass(frozen=True, eq=False)
-class FullGaussian(CentredFamily):
+class FullGaussian(CentredFamily[FullParameters]):
     """Maximum-likelihood (MAP with a prior) Gaussians with free covariances."""
 
     def parameters(self, means: FloatArray, covariances: FloatArray) -> FullParameters:
@@ -67,12 +65,8 @@ class FullGaussian(CentredFamily):
         return parameters.means[component] + rows
 
     def attributes(self, parameters: FullParameters) -> dict[str, FloatArray]:
-        """Return the parameters by the names that a fitted estimator shows them under."""
+        """Return the parameters under the names of a fitted estimator's attributes."""
         return {"means_": parameters.means, "covariances_": parameters.covariances}
-
-    def select(self, parameters: FullParameters, components: IntArray) -> FullParameters:
-        """Return the parameters of these components, in this order."""
-        return FullParameters(*(values[components] for values in parameters))
 
     def around(self, means: FloatArray) -> FullParameters:
         """Return components with these means, each as wide as the whole table."""

@@ -8,12 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from sidelight._storable import storable
-from sidelight._typing import AnyArray, FloatArray, IntArray
-from sidelight.families.gaussian.centred import ScaledEvaluator
-from sidelight.families.gaussian.centred_family import CentredFamily
-from sidelight.families.gaussian.precision import linear_form_is_exact, positive_variances
-from sidelight.families.gaussian.statistics import GaussianStatistics
-from sidelight.families.linear import LinearEvaluator
+from sidelight._typing import AnyArray, FloatArray
+from sidelight.families.evaluators.centred import ScaledEvaluator
+from sidelight.families.evaluators.linear import LinearEvaluator, linear_form_is_exact
+from sidelight.families.gaussian.covariance import CentredFamily, log_density_at_mean, positive_variances
+from sidelight.families.statistics import GaussianStatistics
 from sidelight.kernels.loops import Backend
 
 
@@ -27,7 +26,7 @@ class SphericalParameters(NamedTuple):
 
 @storable("SphericalGaussian")
 @dataclass(frozen=True, eq=False)
-class SphericalGaussian(CentredFamily):
+class SphericalGaussian(CentredFamily[SphericalParameters]):
     """Maximum-likelihood (MAP with a prior) Gaussians with one variance per component."""
 
     def parameters(self, means: FloatArray, covariances: FloatArray) -> SphericalParameters:
@@ -46,7 +45,7 @@ class SphericalGaussian(CentredFamily):
             coefficients = _norm_coefficients(offsets, precisions)
             return LinearEvaluator(fill, coefficients, self._collect)
         scales = np.broadcast_to(np.sqrt(precisions)[:, None], reach.shape)
-        return ScaledEvaluator(parameters.means, scales, reduce=_sum_features)
+        return ScaledEvaluator(parameters.means, scales, log_density_at_mean(scales), reduce=_sum_features)
 
     def _collect(self, sums: FloatArray) -> GaussianStatistics:
         return GaussianStatistics(sums[:, 0], sums[:, 1:-1], sums[:, -1], self.centre)
@@ -74,12 +73,8 @@ class SphericalGaussian(CentredFamily):
         return parameters.means[component] + noise * math.sqrt(parameters.variances[component])
 
     def attributes(self, parameters: SphericalParameters) -> dict[str, FloatArray]:
-        """Return the parameters by the names that a fitted estimator shows them under."""
+        """Return the parameters under the names of a fitted estimator's attributes."""
         return {"means_": parameters.means, "covariances_": parameters.variances}
-
-    def select(self, parameters: SphericalParameters, components: IntArray) -> SphericalParameters:
-        """Return the parameters of these components, in this order."""
-        return SphericalParameters(*(values[components] for values in parameters))
 
     def around(self, means: FloatArray) -> SphericalParameters:
         """Return components with these means, each as wide as the whole table."""

@@ -9,10 +9,11 @@ from scipy.linalg import solve_triangular
 
 from sidelight._storable import storable
 from sidelight._typing import AnyArray, FloatArray, IntArray
-from sidelight.families.gaussian.centred import TriangularEvaluator
-from sidelight.families.gaussian.centred_family import CentredFamily
-from sidelight.families.gaussian.precision import linear_form_is_exact, precision_factors
-from sidelight.families.gaussian.statistics import GaussianStatistics
+from sidelight.families.evaluators.centred import TriangularEvaluator
+from sidelight.families.evaluators.evaluator import Evaluator
+from sidelight.families.evaluators.linear import linear_form_is_exact
+from sidelight.families.gaussian.covariance import CentredFamily, log_density_at_mean, precision_factors
+from sidelight.families.statistics import GaussianStatistics
 from sidelight.kernels.loops import Backend, front, rows_per_block
 
 
@@ -25,7 +26,7 @@ class TiedParameters(NamedTuple):
     factor: FloatArray
 
 
-class TiedEvaluator:
+class TiedEvaluator(Evaluator[GaussianStatistics]):
     """Densities of components that differ only in their means, so that d + 2 features are enough.
 
     The features are [1, x_i, −½ xᵀΛx]; the last depends on the shared precision and is the same for all components.
@@ -76,10 +77,6 @@ class TiedEvaluator:
         np.multiply(features[1:], responsibilities.sum(axis=0), out=weighted)
         self._scatter += weighted @ features[1:].T
 
-    def sweep_softly(self, *_: object) -> None:
-        """Say that there is no quicker way than block by block."""
-        return None  # noqa: RET501  (the answer, not the lack of one)
-
     def statistics(self) -> GaussianStatistics:
         """Return what was accumulated since the last call, and start anew."""
         collected = GaussianStatistics(self._sums[:, 0], self._sums[:, 1:], self._scatter, self._centre)
@@ -89,7 +86,7 @@ class TiedEvaluator:
 
 @storable("TiedGaussian")
 @dataclass(frozen=True, eq=False)
-class TiedGaussian(CentredFamily):
+class TiedGaussian(CentredFamily[TiedParameters]):
     """Maximum-likelihood (MAP with a prior) Gaussians with one covariance for all."""
 
     def parameters(self, means: FloatArray, covariances: FloatArray) -> TiedParameters:
@@ -104,7 +101,8 @@ class TiedGaussian(CentredFamily):
         if linear_form_is_exact(reach, precisions):
             return TiedEvaluator(offsets, parameters.factor, self.centre)
         factors = np.broadcast_to(parameters.factor, precisions.shape)
-        return TriangularEvaluator(parameters.means, factors, reduce=_sum_components)
+        constants = log_density_at_mean(np.diagonal(factors, axis1=1, axis2=2))
+        return TriangularEvaluator(parameters.means, factors, constants, reduce=_sum_components)
 
     def update(self, statistics: GaussianStatistics) -> TiedParameters:
         """Return the parameters that maximise the expected log density plus the prior: (S + Ψ) / (N + ν)."""
@@ -125,7 +123,7 @@ class TiedGaussian(CentredFamily):
         return parameters.means[component] + solve_triangular(parameters.factor, noise, lower=True).T
 
     def attributes(self, parameters: TiedParameters) -> dict[str, FloatArray]:
-        """Return the parameters by the names that a fitted estimator shows them under."""
+        """Return the parameters under the names of a fitted estimator's attributes."""
         return {"means_": parameters.means, "covariances_": parameters.covariance}
 
     def select(self, parameters: TiedParameters, components: IntArray) -> TiedParameters:

@@ -2,16 +2,13 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import TypeVar
 
 import numpy as np
 
 from sidelight._typing import AnyArray, BoolArray, FloatArray
-from sidelight.families.conjugate.missing import has_missing
-from sidelight.families.linear import LinearEvaluator
-from sidelight.kernels.loops import front, rows_per_block
-
-Statistics = TypeVar("Statistics")
+from sidelight.families.evaluators.evaluator import Scorer, Statistics
+from sidelight.families.evaluators.linear import LinearEvaluator
+from sidelight.kernels.loops import front, has_missing, rows_per_block
 
 
 def cell_evaluator(
@@ -82,7 +79,7 @@ def _collect_cells(
     return collect(mass, cells, sums[:, 1:n_whole])
 
 
-class CellwisePredictive:
+class CellwisePredictive(Scorer):
     """Predictive log densities that are sums over observed cells of a function of component, column and cell.
 
     Parameters

@@ -1,0 +1,125 @@
+"""Columns of numbers: Gaussian, with free covariances or uncorrelated, and the prior that labelled rows suggest."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sidelight._typing import AnyArray, FloatArray, IntArray
+from sidelight.families.conjugate.column_kind import Categories, RawColumn, Survey
+from sidelight.families.conjugate.normal_gamma import NormalGamma
+from sidelight.families.conjugate.normal_wishart import NormalWishart
+
+_FAMILIES: dict[str, type[NormalWishart] | type[NormalGamma]] = {"full": NormalWishart, "diag": NormalGamma}
+# Labels may suggest the width of a class with the weight of at most this many rows: classes differ.
+_MOST_ROWS = 100.0
+# The least that a column may vary within a class, as a fraction of its variance in the table.
+_LEAST_FRACTION = 1e-3
+
+
+class GaussianPrior(NamedTuple):
+    """The prior of the Gaussian columns of a component.
+
+    Parameters
+    ----------
+    covariance_type : {"full", "diag"}
+    variances : (g,) or (g, g)
+        Expected variances of the g Gaussian columns, or their covariance, for "full" only.
+    rows : float
+        The number of rows that the expectation counts for.
+    mean_precision : float
+        The number of rows that the prior mean, that of the table, counts for.
+    """
+
+    covariance_type: str
+    variances: FloatArray
+    rows: float
+    mean_precision: float
+
+
+class Gaussian:
+    """Columns of numbers."""
+
+    name, noun, plural, takes = "gaussian", "number", "numbers", "numbers"
+
+    def recognises(self, column: RawColumn) -> bool:
+        """Say whether a column holds numbers; integers that look like 0 and 1 or like counts fit other kinds better."""
+        return column.holds in ("numbers", "integers")
+
+    def misfits(self, cells: AnyArray) -> AnyArray:
+        """Say of each cell whether it is infinite."""
+        return np.isinf(cells)
+
+    def embed(
+        self, cells: FloatArray, weights: FloatArray, survey: Survey, random: np.random.RandomState
+    ) -> FloatArray:
+        """Return the columns standardised."""
+        return standardised(cells, survey)
+
+    def family(self, survey: Survey, categories: Categories, settings: GaussianPrior) -> NormalWishart | NormalGamma:
+        """Return one family of all Gaussian columns, with Normal-Wishart or Normal-Gamma prior."""
+        family = _FAMILIES[settings.covariance_type]
+        # With these degrees the expected covariance is Ψ / rows; a Gamma is a Wishart of a single column.
+        degrees = settings.rows + 1 + (len(survey.mean) if family is NormalWishart else 1)
+        return family.scaled(
+            survey.mean,
+            settings.variances,
+            degrees=degrees,
+            fraction=settings.rows / degrees,
+            mean_precision=settings.mean_precision,
+        )
+
+
+def standardised(cells: FloatArray, survey: Survey) -> FloatArray:
+    """Return cells (m, columns) with mean zero and variance one, or none; missing ones lie at the mean."""
+    scale = np.where(survey.variance > 0, np.sqrt(survey.variance), 1.0)
+    return np.nan_to_num((cells - survey.mean) / scale)
+
+
+class ClassSpread(NamedTuple):
+    """A covariance (d, d) expected of a class, and how many rows it counts for."""
+
+    covariance: FloatArray
+    rows: float
+
+
+def expected_spread(rows: FloatArray, labels: IntArray, weights: FloatArray, variances: FloatArray) -> ClassSpread:
+    """Return the pooled covariance within classes, drawn towards its diagonal; without labels that of the table.
+
+    It counts for as many rows as it has degrees of freedom, at least one and at most a hundred. With few labelled rows
+    the correlations are drawn more: of d columns, d + 1 rows without correlation are added.
+
+    Parameters
+    ----------
+    rows : (m, d)
+        Labelled rows; NaN where a cell is missing.
+    labels : (m,)
+        Their label codes.
+    weights : (m,)
+        How many rows each stands for.
+    variances : (d,)
+        Of the table; a column that never changes has none.
+    """
+    counted = np.flatnonzero(weights > 0)
+    rows, labels, weights = rows[counted], labels[counted], weights[counted]
+    freedom = float(weights.sum() - len(np.unique(labels)))
+    if freedom < 1:
+        return ClassSpread(np.diag(variances), 1.0)
+    d = len(variances)
+    scatter, seen = np.zeros((d, d)), np.zeros(d)
+    for label in np.unique(labels):
+        members, shares = rows[labels == label], weights[labels == label]
+        observed = ~np.isnan(members)
+        counts = shares @ observed
+        means = shares @ np.where(observed, members, 0.0) / np.maximum(counts, np.finfo(float).tiny)
+        deviations = np.where(observed, members - means, 0.0)
+        scatter += deviations.T @ (shares[:, None] * deviations)
+        seen += np.maximum(counts - 1, 0)
+    # Each column by its own number of observed cells, which keeps the matrix positive.
+    scale = 1.0 / np.sqrt(np.maximum(seen, 1.0))
+    pooled = scatter * np.outer(scale, scale)
+    diagonal = np.where(seen > 0, np.maximum(np.diagonal(pooled), _LEAST_FRACTION * variances), variances)
+    share = freedom / (freedom + d + 1)
+    changing = variances > 0
+    covariance = share * pooled * np.outer(changing, changing)
+    np.fill_diagonal(covariance, np.where(changing, diagonal, 0.0))
+    return ClassSpread(covariance, min(max(freedom, 1.0), _MOST_ROWS))
