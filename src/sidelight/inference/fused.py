@@ -49,11 +49,13 @@ def sweep(
         add. Linked rows have no codes.
     """
     form = evaluator.quadratic_form()
-    if form is None or backend.quadratic_sweep is None or backend.linked_sweep is None or has_missing(block.values):
+    if form is None or backend.quadratic_sweep is None or backend.linked_sweep is None:
+        return None
+    if form.may_miss and has_missing(block.values):
         return None
     # One layout and type for the compiled loops, which would else be compiled again for each.
     values = np.require(block.values, np.float64, ["C", "W"])
-    centre, coefficients, sums, block_rows = form
+    centre, coefficients, sums, block_rows, _ = form
     if links is not None:
         return backend.linked_sweep(values, centre, coefficients, log_weights, block.weights, links, block_rows, sums)
     codes = _NONE if block.codes is None else np.require(block.codes, np.int64, ["C", "W"])

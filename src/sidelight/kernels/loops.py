@@ -124,12 +124,15 @@ class QuadraticForm(NamedTuple):
         The weighted sums of features are added here.
     block_rows : int
         Rows at a time.
+    may_miss : bool
+        Whether cells may be missing; rows that lack some are not a quadratic form.
     """
 
     centre: FloatArray
     coefficients: FloatArray
     sums: FloatArray
     block_rows: int
+    may_miss: bool = False
 
 
 class Neighbours(NamedTuple):

@@ -78,9 +78,13 @@ def learn_columns(X: Any, family: Any) -> Columns:
     if isinstance(family, str) and family == "multinomial":
         return Columns(names, ("multinomial",) * n_columns, (None,) * n_columns)
     wanted = _wanted_kinds(family, names, n_columns)
+    typed = as_frame(X) is not None or X.dtype.kind not in "fiu"
     kinds, categories = [], []
     for raw, kind in zip(raw_columns(X), wanted, strict=True):
-        kinds.append(_automatic_kind(raw) if kind == "auto" else kind)
+        if kind == "auto" and not typed:
+            kinds.append("gaussian")
+        else:
+            kinds.append(_automatic_kind(raw) if kind == "auto" else kind)
         _check_holds(raw, kinds[-1])
         categories.append(_categories(raw, named=kind != "auto") if kinds[-1] == "categorical" else None)
     return Columns(names, tuple(kinds), tuple(categories))

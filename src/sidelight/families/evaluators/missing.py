@@ -106,7 +106,8 @@ class IncompleteEvaluator(IncompletePredictive, Evaluator[GaussianStatistics]):
 
     def quadratic_form(self) -> QuadraticForm | None:
         """Return the quadratic form of complete rows."""
-        return self._whole.quadratic_form()
+        form = self._whole.quadratic_form()
+        return None if form is None else form._replace(may_miss=True)
 
     def statistics(self) -> GaussianStatistics:
         """Return the statistics accumulated since the last call, and start anew."""
