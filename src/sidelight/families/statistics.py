@@ -1,6 +1,8 @@
 """Sufficient statistics: weighted sums over rows, so that those of two parts of a table add up to those of both."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import Self
 
 import numpy as np
 
@@ -16,9 +18,67 @@ def add_up(values: FloatArray, groups: IntArray) -> FloatArray:
     return total
 
 
+@dataclass(frozen=True, eq=False)
+class _Sums:
+    """Sums over rows with the components along the first axis; a field named ``origin`` is not one of them."""
+
+    mass: FloatArray
+
+    def __add__(self, other: Self) -> Self:
+        return self._each(lambda name, values: values + getattr(other, name))
+
+    def scaled(self, factor: float) -> Self:
+        """Return the statistics of the same rows, each counted ``factor`` times."""
+        return self._each(lambda _, values: factor * values)
+
+    def regrouped(self, groups: IntArray) -> Self:
+        """Return the statistics of groups of components put together; those of group -1 are left out."""
+        return self._each(lambda _, values: add_up(values, groups))
+
+    def _each(self, function: Callable[[str, FloatArray], FloatArray]) -> Self:
+        """Return the statistics whose sums are a function of the names and the values of these."""
+        names = [field.name for field in fields(self) if field.name != "origin"]
+        return replace(self, **{name: function(name, getattr(self, name)) for name in names})
+
+
+@storable("CountStatistics")
+@dataclass(frozen=True, eq=False)
+class CountStatistics(_Sums):
+    """Weighted counts of categories or words.
+
+    Parameters
+    ----------
+    mass : (components,)
+        Σ r.
+    counts : (components, categories)
+        Σ r x.
+    """
+
+    counts: FloatArray
+
+
+@storable("CellStatistics")
+@dataclass(frozen=True, eq=False)
+class CellStatistics(_Sums):
+    """Weighted sums of cells.
+
+    Parameters
+    ----------
+    mass : (components,)
+        Σ r over rows.
+    cells : (components, columns)
+        Σ r over the rows in which the column's cell is observed.
+    sums : (components, columns)
+        Σ r x over the same.
+    """
+
+    cells: FloatArray
+    sums: FloatArray
+
+
 @storable("GaussianStatistics")
 @dataclass(frozen=True, eq=False)
-class GaussianStatistics:
+class GaussianStatistics(_Sums):
     """Weighted sums of rows measured from an origin; additive over rows.
 
     Parameters
@@ -34,21 +94,12 @@ class GaussianStatistics:
         Where rows are measured from: far from all of them, sums of squares cancel.
     """
 
-    mass: FloatArray
     first: FloatArray
     second: FloatArray
     origin: FloatArray
 
     def __add__(self, other: "GaussianStatistics") -> "GaussianStatistics":
-        if other.origin is not self.origin:
-            other = other.measured_from(self.origin)
-        return GaussianStatistics(
-            self.mass + other.mass, self.first + other.first, self.second + other.second, self.origin
-        )
-
-    def scaled(self, factor: float) -> "GaussianStatistics":
-        """Return the statistics of the same rows, each counted ``factor`` times."""
-        return replace(self, mass=factor * self.mass, first=factor * self.first, second=factor * self.second)
+        return super().__add__(other if other.origin is self.origin else other.measured_from(self.origin))
 
     def measured_from(self, origin: FloatArray) -> "GaussianStatistics":
         """Return the statistics of the same rows measured from another origin."""
@@ -81,68 +132,9 @@ class GaussianStatistics:
         return outer if len(self.second) == len(outer) else outer.sum(axis=0, keepdims=True)
 
 
-@storable("CountStatistics")
-@dataclass(frozen=True, eq=False)
-class CountStatistics:
-    """Weighted counts of categories or words.
-
-    Parameters
-    ----------
-    mass : (components,)
-        Σ r.
-    counts : (components, categories)
-        Σ r x.
-    """
-
-    mass: FloatArray
-    counts: FloatArray
-
-    def __add__(self, other: "CountStatistics") -> "CountStatistics":
-        return CountStatistics(self.mass + other.mass, self.counts + other.counts)
-
-    def scaled(self, factor: float) -> "CountStatistics":
-        """Return the statistics of the same rows, each counted ``factor`` times."""
-        return CountStatistics(factor * self.mass, factor * self.counts)
-
-    def regrouped(self, groups: IntArray) -> "CountStatistics":
-        """Return the statistics of groups of components put together; those of group -1 are left out."""
-        return CountStatistics(add_up(self.mass, groups), add_up(self.counts, groups))
-
-
-@storable("CellStatistics")
-@dataclass(frozen=True, eq=False)
-class CellStatistics:
-    """Weighted sums of cells.
-
-    Parameters
-    ----------
-    mass : (components,)
-        Σ r over rows.
-    cells : (components, columns)
-        Σ r over the rows in which the column's cell is observed.
-    sums : (components, columns)
-        Σ r x over the same.
-    """
-
-    mass: FloatArray
-    cells: FloatArray
-    sums: FloatArray
-
-    def __add__(self, other: "CellStatistics") -> "CellStatistics":
-        return CellStatistics(self.mass + other.mass, self.cells + other.cells, self.sums + other.sums)
-
-    def scaled(self, factor: float) -> "CellStatistics":
-        """Return the statistics of the same rows, each counted ``factor`` times."""
-        return CellStatistics(factor * self.mass, factor * self.cells, factor * self.sums)
-
-    def regrouped(self, groups: IntArray) -> "CellStatistics":
-        """Return the statistics of groups of components put together; those of group -1 are left out."""
-        return CellStatistics(add_up(self.mass, groups), add_up(self.cells, groups), add_up(self.sums, groups))
-
-
 @storable("SquareStatistics")
 @dataclass(frozen=True, eq=False)
-class SquareStatistics:
+class SquareStatistics(_Sums):
     """Weighted sums of cells and of their squares, measured from an origin.
 
     Parameters
@@ -157,28 +149,13 @@ class SquareStatistics:
         Where cells are measured from: far from all of them, sums of squares cancel.
     """
 
-    mass: FloatArray
     cells: FloatArray
     first: FloatArray
     second: FloatArray
     origin: FloatArray
 
     def __add__(self, other: "SquareStatistics") -> "SquareStatistics":
-        if other.origin is not self.origin:
-            other = other.measured_from(self.origin)
-        return SquareStatistics(
-            self.mass + other.mass,
-            self.cells + other.cells,
-            self.first + other.first,
-            self.second + other.second,
-            self.origin,
-        )
-
-    def scaled(self, factor: float) -> "SquareStatistics":
-        """Return the statistics of the same rows, each counted ``factor`` times."""
-        return SquareStatistics(
-            factor * self.mass, factor * self.cells, factor * self.first, factor * self.second, self.origin
-        )
+        return super().__add__(other if other.origin is self.origin else other.measured_from(self.origin))
 
     def measured_from(self, origin: FloatArray) -> "SquareStatistics":
         """Return the statistics of the same rows measured from another origin."""
@@ -189,13 +166,7 @@ class SquareStatistics:
     def regrouped(self, groups: IntArray) -> "SquareStatistics":
         """Return the statistics of groups of components put together; those of group -1 are left out."""
         same = self if self.origin.ndim == 1 else self.measured_from(self.origin.mean(axis=0))
-        return SquareStatistics(
-            add_up(same.mass, groups),
-            add_up(same.cells, groups),
-            add_up(same.first, groups),
-            add_up(same.second, groups),
-            same.origin,
-        )
+        return super(SquareStatistics, same).regrouped(groups)
 
     def offsets(self) -> FloatArray:
         """Return the means measured from the origin; zero where a component owns no cell."""

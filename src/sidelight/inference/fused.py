@@ -1,8 +1,7 @@
 """Fused loops: a compiled sweep takes many rows through densities, assignment and statistics at once.
 
-Which sweep there is depends on the family and on the coupling together: the log densities must be a quadratic form,
-and rows must be assigned by Bayes' rule, each on its own or with the posteriors of its neighbours added to its scores.
-Anything else goes block by block.
+There is one where the log densities are a quadratic form and rows are assigned by Bayes' rule, each on its own or with
+the posteriors of its neighbours added to its scores. Anything else goes block by block.
 """
 
 from typing import Any
@@ -33,20 +32,10 @@ def sweep(
 ) -> float | None:
     """Accumulate the statistics of rows in ``evaluator``; return their weighted log evidence.
 
-    None, and nothing done, where the rows must go block by block: a cell is missing, or there is no such sweep.
-
-    Parameters
-    ----------
-    evaluator : Evaluator
-    backend : Backend
-    block : Block
-        Any number of rows; their codes are the classes of labelled rows.
-    log_weights : (components,)
-    classes : (components,)
-        The class of each component; needed only with codes.
-    links : Links, optional
-        Neighbours add to the scores, and the posterior is kept for them; the evidence leaves out what late neighbours
-        add. Linked rows have no codes.
+    None, and nothing done, where the rows must go block by block: a cell is missing, or there is no such sweep. The
+    codes of the block are the classes of labelled rows, ``classes`` (components,) those of the components. With
+    ``links``, neighbours add to the scores and the posterior is kept for them; the evidence leaves out what late
+    neighbours add, and codes are not looked at.
     """
     form = evaluator.quadratic_form()
     if form is None or backend.quadratic_sweep is None or backend.linked_sweep is None:

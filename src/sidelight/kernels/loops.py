@@ -1,7 +1,4 @@
-"""The inner loops on blocks of rows, in NumPy, and which form to use: compiled where numba is installed and it pays.
-
-Blocks of scores and responsibilities are (components, rows).
-"""
+"""The inner loops on blocks of rows, in NumPy, and which form to use: compiled where numba is installed and it pays."""
 
 from collections.abc import Callable
 from functools import cache

@@ -23,6 +23,8 @@ _PART = 24 * 768
 # the memory, and rounding errors of so many links average out.
 _MANY = 100_000
 
+_Evaluator = Evaluator[Any]
+
 
 @storable("FieldMemory")
 class FieldMemory(NamedTuple):
@@ -170,7 +172,7 @@ class PottsField:
         before: AnyArray,
         after: AnyArray,
         write: Write | None,
-        evaluator: Evaluator[Any],
+        evaluator: _Evaluator,
         part: slice,
     ) -> _Part:
         """Update some atoms of a stage, and keep their posterior if they are linked."""
@@ -209,13 +211,7 @@ class PottsField:
         return field, from_late
 
     def _choose_singly(
-        self,
-        tied: TiedRows,
-        stage: Stage,
-        offset: FloatArray,
-        field: FloatArray,
-        evaluator: Evaluator[Any],
-        part: slice,
+        self, tied: TiedRows, stage: Stage, offset: FloatArray, field: FloatArray, evaluator: _Evaluator, part: slice
     ) -> tuple[FloatArray, float]:
         """Return the posterior of atoms of one row each, and their evidence."""
         rows, weights = stage.rows[part], stage.weights[part]
@@ -234,13 +230,7 @@ class PottsField:
         return shares, total
 
     def _choose_together(
-        self,
-        tied: TiedRows,
-        stage: Stage,
-        offset: FloatArray,
-        field: FloatArray,
-        evaluator: Evaluator[Any],
-        part: slice,
+        self, tied: TiedRows, stage: Stage, offset: FloatArray, field: FloatArray, evaluator: _Evaluator, part: slice
     ) -> tuple[FloatArray, float]:
         """Return the posterior of atoms of several rows, which share a component, and their evidence."""
         rows = _rows(stage, part)

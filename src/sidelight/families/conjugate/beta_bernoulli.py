@@ -1,18 +1,19 @@
 """Columns of 0 and 1, each with a Beta posterior of its own."""
 
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.random import RandomState
 from scipy.special import digamma
 
 from sidelight._storable import storable
 from sidelight._typing import AnyArray, FloatArray
-from sidelight.families.conjugate.column_kind import Categories, RawColumn, Survey, observed_integers
+from sidelight.families.conjugate.column_kind import Categories, ColumnKind, RawColumn, Survey, observed_integers
 from sidelight.families.conjugate.family import ConjugateFamily, dirichlet_divergence, symmetric_divergence
 from sidelight.families.conjugate.gaussian_columns import standardised
 from sidelight.families.evaluators.cells import cell_evaluator
-from sidelight.families.evaluators.linear import LinearEvaluator
+from sidelight.families.evaluators.evaluator import Evaluator
 from sidelight.families.statistics import CellStatistics
 from sidelight.kernels.loops import Backend
 
@@ -44,12 +45,12 @@ class BetaBernoulli(ConjugateFamily[BernoulliParameters, CellStatistics]):
         """Return the prior in which a one and a zero count for ``concentration`` rows each."""
         return cls(np.full(n_columns, concentration), np.full(n_columns, concentration))
 
-    def evaluator(self, parameters: BernoulliParameters, backend: Backend) -> LinearEvaluator[CellStatistics]:
+    def evaluator(self, parameters: BernoulliParameters, backend: Backend) -> Evaluator[CellStatistics]:
         """Return an evaluator of Σ_j [x ψ(α) + (1 − x) ψ(β) − ψ(α + β)] and of the statistics."""
         of_ones, of_zeros = _expected_logs(parameters)
         return cell_evaluator(_fill, of_zeros, of_ones - of_zeros, CellStatistics)
 
-    def predictive(self, parameters: BernoulliParameters, backend: Backend) -> LinearEvaluator[CellStatistics]:
+    def predictive(self, parameters: BernoulliParameters, backend: Backend) -> Evaluator[CellStatistics]:
         """Return what scores new rows by Π_j α^x β^(1 − x) / (α + β)."""
         of_zeros = np.log(parameters.zeros / (parameters.ones + parameters.zeros))
         return cell_evaluator(_fill, of_zeros, np.log(parameters.ones / parameters.zeros), CellStatistics)
@@ -70,9 +71,7 @@ class BetaBernoulli(ConjugateFamily[BernoulliParameters, CellStatistics]):
         natural = np.concatenate(parameters, axis=1)
         return symmetric_divergence(natural, np.concatenate(_expected_logs(parameters), axis=1))
 
-    def sample(
-        self, parameters: BernoulliParameters, component: int, n: int, random: np.random.RandomState
-    ) -> FloatArray:
+    def sample(self, parameters: BernoulliParameters, component: int, n: int, random: RandomState) -> FloatArray:
         """Draw n rows from the posterior predictive distribution of one component."""
         probabilities = self.attributes(parameters)["probabilities_"][component]
         return (random.random_sample((n, len(probabilities))) < probabilities).astype(float)
@@ -83,16 +82,14 @@ class BetaBernoulli(ConjugateFamily[BernoulliParameters, CellStatistics]):
 
     def around(self, means: FloatArray) -> BernoulliParameters:
         """Return the prior as often as there are means: it has no place of its own."""
-        return BernoulliParameters(
-            np.repeat(self.ones[None], len(means), axis=0), np.repeat(self.zeros[None], len(means), axis=0)
-        )
+        return BernoulliParameters(*(np.repeat(prior[None], len(means), axis=0) for prior in (self.ones, self.zeros)))
 
     def n_parameters(self, n_components: int) -> int:
         """Return the number of free parameters."""
         return n_components * len(self.ones)
 
 
-class Bernoulli:
+class Bernoulli(ColumnKind):
     """Columns of 0 and 1."""
 
     name, noun, plural, takes = "bernoulli", "yes or no", "yes or no", "0 and 1"
@@ -106,9 +103,7 @@ class Bernoulli:
         """Say of each cell whether it is neither 0 nor 1 nor missing."""
         return ~(np.isnan(cells) | (cells == 0) | (cells == 1))
 
-    def embed(
-        self, cells: FloatArray, weights: FloatArray, survey: Survey, random: np.random.RandomState
-    ) -> FloatArray:
+    def embed(self, cells: Any, weights: FloatArray, survey: Survey, random: RandomState) -> FloatArray:
         """Return the columns standardised."""
         return standardised(cells, survey)
 

@@ -1,10 +1,15 @@
-"""What a kind of column learns about the columns of a table, and what kinds of counts have in common."""
+"""Kinds of columns: what a column of a table can be, and the family of the columns of a kind."""
 
-from typing import Any, Protocol
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
+from numpy.random import RandomState
 
 from sidelight._typing import AnyArray, FloatArray
+from sidelight.families.conjugate.family import ConjugateFamily
+
+Categories = tuple[tuple[Any, ...] | None, ...]
 
 
 class RawColumn(Protocol):
@@ -35,7 +40,49 @@ class Survey(Protocol):
         """The total weight of the rows."""
 
 
-Categories = tuple[tuple[Any, ...] | None, ...]
+class ColumnKind(ABC):
+    """What a column of a table can be.
+
+    Parameters
+    ----------
+    name : str
+        What ``family=`` calls it.
+    noun, plural : str
+        What people call its cells.
+    takes : str
+        The cells that fit, in words.
+    """
+
+    name: ClassVar[str]
+    noun: ClassVar[str]
+    plural: ClassVar[str]
+    takes: ClassVar[str]
+
+    @abstractmethod
+    def recognises(self, column: RawColumn) -> bool:
+        """Say whether a column of a frame looks like one of this kind."""
+
+    @abstractmethod
+    def misfits(self, cells: AnyArray) -> AnyArray:
+        """Say of each cell whether it does not fit; a missing one does unless the kind cannot do without."""
+
+    @abstractmethod
+    def embed(self, cells: Any, weights: FloatArray, survey: Survey, random: RandomState) -> FloatArray:
+        """Return encoded cells (m, columns) as points (m, directions) between which distances mean something."""
+
+    @abstractmethod
+    def family(self, survey: Survey, categories: Categories, settings: Any) -> ConjugateFamily[Any, Any]:
+        """Return the family of all columns of this kind, with a prior in the units of the table.
+
+        Parameters
+        ----------
+        survey : Survey
+            Of these columns.
+        categories : tuple
+            The categories of each column, None for columns that have none.
+        settings : object
+            What the user wants of the prior; :class:`sidelight.families.conjugate.GaussianPrior` so far.
+        """
 
 
 def observed_integers(column: RawColumn) -> FloatArray:

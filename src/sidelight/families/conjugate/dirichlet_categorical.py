@@ -6,14 +6,16 @@ from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.random import RandomState
 from scipy.sparse import csr_array
 from scipy.special import digamma
 
 from sidelight._storable import storable
 from sidelight._typing import AnyArray, FloatArray, IntArray
-from sidelight.families.conjugate.column_kind import Categories, RawColumn, Survey, is_count
+from sidelight.families.conjugate.column_kind import Categories, ColumnKind, RawColumn, Survey, is_count
 from sidelight.families.conjugate.family import ConjugateFamily, dirichlet_divergence, symmetric_divergence
 from sidelight.families.evaluators.counts import CountEvaluator
+from sidelight.families.evaluators.evaluator import Evaluator
 from sidelight.families.evaluators.linear import LinearEvaluator
 from sidelight.families.statistics import CountStatistics
 from sidelight.kernels.loops import Backend
@@ -57,25 +59,25 @@ class DirichletCategorical(ConjugateFamily[CategoricalParameters, CountStatistic
 
     def evaluator(
         self, parameters: CategoricalParameters, backend: Backend, *, many_categories: int = 10
-    ) -> LinearEvaluator[CountStatistics] | CountEvaluator:
+    ) -> Evaluator[CountStatistics]:
         """Return an evaluator of Σ_j [ψ(α_jx) − ψ(Σ_v α_jv)] and of the statistics.
 
         With more than ``many_categories`` categories per column, rows are sparse: their products are quicker then.
         """
-        return self._linear(self._expected_logs(parameters), many_categories)
+        return self._linear(self._relative(parameters, digamma), many_categories)
 
     def predictive(
         self, parameters: CategoricalParameters, backend: Backend, *, many_categories: int = 10
-    ) -> LinearEvaluator[CountStatistics] | CountEvaluator:
+    ) -> Evaluator[CountStatistics]:
         """Return a scorer of new rows by Π_j α_jx / Σ_v α_jv."""
         return self._linear(self._relative(parameters, np.log), many_categories)
 
-    def _linear(self, logs: FloatArray, many_categories: int) -> LinearEvaluator[CountStatistics] | CountEvaluator:
+    def _linear(self, logs: FloatArray, many_categories: int) -> Evaluator[CountStatistics]:
         """Return an evaluator of the sum over columns of their category's ``logs`` (components, Σ categories)."""
         if len(self.concentrations) > many_categories * len(self.categories):
             return CountEvaluator(logs, read=self._one_hot)
         coefficients = np.concatenate([np.zeros((len(logs), 1)), logs], axis=1)
-        return LinearEvaluator(self._fill, coefficients, _collect)
+        return LinearEvaluator(self._fill, coefficients, lambda sums: CountStatistics(sums[:, 0], sums[:, 1:]))
 
     def _fill(self, block: AnyArray, out: FloatArray) -> None:
         # A missing code marks the first feature, which is 1 anyway.
@@ -97,9 +99,6 @@ class DirichletCategorical(ConjugateFamily[CategoricalParameters, CountStatistic
         totals = np.add.reduceat(concentrations, self._starts, axis=1)
         return function(concentrations) - np.repeat(function(totals), self.categories, axis=1)
 
-    def _expected_logs(self, parameters: CategoricalParameters) -> FloatArray:
-        return self._relative(parameters, digamma)
-
     def update(self, statistics: CountStatistics) -> CategoricalParameters:
         """Return the posteriors: α = α0 + Σ r [x = v]."""
         return CategoricalParameters(self.concentrations + statistics.counts)
@@ -115,11 +114,9 @@ class DirichletCategorical(ConjugateFamily[CategoricalParameters, CountStatistic
 
     def divergence(self, parameters: CategoricalParameters) -> FloatArray:
         """Return Σ_jv (α_kv − α_lv) (E_k ln θ_v − E_l ln θ_v) of all pairs."""
-        return symmetric_divergence(parameters.concentrations, self._expected_logs(parameters))
+        return symmetric_divergence(parameters.concentrations, self._relative(parameters, digamma))
 
-    def sample(
-        self, parameters: CategoricalParameters, component: int, n: int, random: np.random.RandomState
-    ) -> FloatArray:
+    def sample(self, parameters: CategoricalParameters, component: int, n: int, random: RandomState) -> FloatArray:
         """Draw n rows of codes from the posterior predictive distribution of one component."""
         rows = np.empty((n, len(self.categories)))
         for column, concentrations in enumerate(np.split(parameters.concentrations[component], self._starts[1:])):
@@ -140,7 +137,7 @@ class DirichletCategorical(ConjugateFamily[CategoricalParameters, CountStatistic
         return n_components * (sum(self.categories) - len(self.categories))
 
 
-class Categorical:
+class Categorical(ColumnKind):
     """Columns of categories, encoded by their numbers."""
 
     name, noun, plural, takes = "categorical", "category", "categories", "category codes 0, 1, 2, …"
@@ -153,9 +150,7 @@ class Categorical:
         """Say of each code whether it is neither 0, 1, 2, … nor missing."""
         return ~(np.isnan(cells) | is_count(cells))
 
-    def embed(
-        self, cells: FloatArray, weights: FloatArray, survey: Survey, random: np.random.RandomState
-    ) -> FloatArray:
+    def embed(self, cells: Any, weights: FloatArray, survey: Survey, random: RandomState) -> FloatArray:
         """Return a direction for each of the most frequent categories of every column."""
         return np.concatenate([_indicators(codes, weights) for codes in cells.T], axis=1)
 
@@ -174,7 +169,3 @@ def _indicators(codes: FloatArray, weights: FloatArray) -> FloatArray:
     centred = np.where(seen[:, None], (codes[:, None] == frequent) - shares, 0.0)
     variance = float(shares @ (1.0 - shares))
     return centred / np.sqrt(variance) if variance > 0 else centred
-
-
-def _collect(sums: FloatArray) -> CountStatistics:
-    return CountStatistics(sums[:, 0], sums[:, 1:])

@@ -4,15 +4,17 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.random import RandomState
 from scipy.sparse import csr_array, diags_array
 from scipy.special import digamma
 from sklearn.decomposition import TruncatedSVD
 
 from sidelight._storable import storable
 from sidelight._typing import AnyArray, FloatArray
-from sidelight.families.conjugate.column_kind import Categories, RawColumn, Survey, is_count
+from sidelight.families.conjugate.column_kind import Categories, ColumnKind, RawColumn, Survey, is_count
 from sidelight.families.conjugate.family import ConjugateFamily, dirichlet_divergence, symmetric_divergence
 from sidelight.families.evaluators.counts import CountEvaluator, CountPredictive, log_multinomial_coefficients
+from sidelight.families.evaluators.evaluator import Evaluator
 from sidelight.families.statistics import CountStatistics
 from sidelight.kernels.loops import Backend
 
@@ -56,7 +58,7 @@ class DirichletMultinomial(ConjugateFamily[MultinomialParameters, CountStatistic
         """Return the prior in which every word counts for ``concentration`` occurrences."""
         return cls(np.full(n_words, concentration), length)
 
-    def evaluator(self, parameters: MultinomialParameters, backend: Backend) -> CountEvaluator:
+    def evaluator(self, parameters: MultinomialParameters, backend: Backend) -> Evaluator[CountStatistics]:
         """Return an evaluator of Σ_v x_v [ψ(α_v) − ψ(Σα)] + ln n! − Σ_v ln x_v! and of the statistics."""
         return CountEvaluator(_expected_logs(parameters), log_multinomial_coefficients)
 
@@ -76,9 +78,7 @@ class DirichletMultinomial(ConjugateFamily[MultinomialParameters, CountStatistic
         """Return Σ_v (α_kv − α_lv) (E_k ln θ_v − E_l ln θ_v) of all pairs."""
         return symmetric_divergence(parameters.concentrations, _expected_logs(parameters))
 
-    def sample(
-        self, parameters: MultinomialParameters, component: int, n: int, random: np.random.RandomState
-    ) -> FloatArray:
+    def sample(self, parameters: MultinomialParameters, component: int, n: int, random: RandomState) -> FloatArray:
         """Draw n rows of ``length`` words from one component, each with probabilities of its own."""
         probabilities = random.dirichlet(parameters.concentrations[component], size=n)
         return np.stack([random.multinomial(self.length, row) for row in probabilities]).astype(float)
@@ -97,7 +97,7 @@ class DirichletMultinomial(ConjugateFamily[MultinomialParameters, CountStatistic
         return n_components * (len(self.concentrations) - 1)
 
 
-class Multinomial:
+class Multinomial(ColumnKind):
     """Whole rows of counts, given their sums."""
 
     name, noun, plural, takes = "multinomial", "count", "counts", "counts 0, 1, 2, …, none of them missing"
@@ -110,7 +110,7 @@ class Multinomial:
         """Say of each cell whether it is not a count; a missing one is not."""
         return ~is_count(cells)
 
-    def embed(self, cells: Any, weights: FloatArray, survey: Survey, random: np.random.RandomState) -> FloatArray:
+    def embed(self, cells: Any, weights: FloatArray, survey: Survey, random: RandomState) -> FloatArray:
         """Return rows as proportions over roots of the expected ones (correspondence analysis), at most 20 directions.
 
         Common words are as noisy as rare ones then. Square roots of proportions would not do: of words that are hardly

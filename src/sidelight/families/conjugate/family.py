@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
+from numpy.random import RandomState
 from scipy.special import digamma, gammaln, multigammaln
 
 from sidelight._typing import FloatArray, IntArray
@@ -46,7 +47,7 @@ class ConjugateFamily(ABC, Generic[Parameters, Statistics]):
         """Return the symmetric divergences KL(q_k ‖ q_l) + KL(q_l ‖ q_k) (components, components)."""
 
     @abstractmethod
-    def sample(self, parameters: Parameters, component: int, n: int, random: np.random.RandomState) -> FloatArray:
+    def sample(self, parameters: Parameters, component: int, n: int, random: RandomState) -> FloatArray:
         """Draw n rows from one component's posterior predictive distribution, each with parameters of its own."""
 
     @abstractmethod

@@ -1,18 +1,26 @@
 """Columns of counts, Poisson with a Gamma posterior each."""
 
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.random import RandomState
 from scipy.special import digamma, gammaln
 
 from sidelight._storable import storable
 from sidelight._typing import AnyArray, FloatArray
-from sidelight.families.conjugate.column_kind import Categories, RawColumn, Survey, is_count, observed_integers
+from sidelight.families.conjugate.column_kind import (
+    Categories,
+    ColumnKind,
+    RawColumn,
+    Survey,
+    is_count,
+    observed_integers,
+)
 from sidelight.families.conjugate.family import ConjugateFamily, gamma_divergence, symmetric_gamma_divergence
 from sidelight.families.evaluators.cells import CellwisePredictive, cell_evaluator
 from sidelight.families.evaluators.counts import log_factorials
-from sidelight.families.evaluators.linear import LinearEvaluator
+from sidelight.families.evaluators.evaluator import Evaluator
 from sidelight.families.statistics import CellStatistics
 from sidelight.kernels.loops import Backend
 
@@ -54,12 +62,16 @@ class GammaPoisson(ConjugateFamily[PoissonParameters, CellStatistics]):
         level = np.where(mean > 0, mean, positive.mean() if positive.size else 1.0)
         return cls(np.full(len(mean), shape), shape / level)
 
-    def evaluator(self, parameters: PoissonParameters, backend: Backend) -> LinearEvaluator[CellStatistics]:
+    def evaluator(self, parameters: PoissonParameters, backend: Backend) -> Evaluator[CellStatistics]:
         """Return an evaluator of Σ_j [x (ψ(a) − ln b) − a/b − ln x!] and of the statistics."""
         shapes, rates = parameters
         logs = digamma(shapes) - np.log(rates)
         coefficients = np.concatenate([np.ones((len(shapes), 1)), logs], axis=1)
-        return cell_evaluator(_fill, -shapes / rates, coefficients, _collect)
+
+        def collect(mass: FloatArray, cells: FloatArray, sums: FloatArray) -> CellStatistics:
+            return CellStatistics(mass, cells, sums[:, 1:])
+
+        return cell_evaluator(_fill, -shapes / rates, coefficients, collect)
 
     def predictive(self, parameters: PoissonParameters, backend: Backend) -> CellwisePredictive:
         """Return what scores new rows by products of negative binomials: a successes of probability b / (b + 1)."""
@@ -88,9 +100,7 @@ class GammaPoisson(ConjugateFamily[PoissonParameters, CellStatistics]):
         """Return Σ_j [(a_k − a_l) (E_k − E_l) ln θ − (b_k − b_l) (a_k/b_k − a_l/b_l)] of all pairs."""
         return symmetric_gamma_divergence(*parameters)
 
-    def sample(
-        self, parameters: PoissonParameters, component: int, n: int, random: np.random.RandomState
-    ) -> FloatArray:
+    def sample(self, parameters: PoissonParameters, component: int, n: int, random: RandomState) -> FloatArray:
         """Draw n rows from one component, each with rates of its own."""
         shapes, rates = parameters.shapes[component], parameters.rates[component]
         return random.poisson(random.gamma(shapes, 1.0 / rates, size=(n, len(shapes)))).astype(float)
@@ -101,16 +111,14 @@ class GammaPoisson(ConjugateFamily[PoissonParameters, CellStatistics]):
 
     def around(self, means: FloatArray) -> PoissonParameters:
         """Return the prior as often as there are means: its mean and its width are one."""
-        return PoissonParameters(
-            np.repeat(self.shapes[None], len(means), axis=0), np.repeat(self.rates[None], len(means), axis=0)
-        )
+        return PoissonParameters(*(np.repeat(prior[None], len(means), axis=0) for prior in (self.shapes, self.rates)))
 
     def n_parameters(self, n_components: int) -> int:
         """Return the number of free parameters."""
         return n_components * len(self.shapes)
 
 
-class Poisson:
+class Poisson(ColumnKind):
     """Columns of counts.
 
     Integers are taken for counts only where that is safe. A Gaussian for counts costs a little accuracy; a Poisson
@@ -131,9 +139,7 @@ class Poisson:
         """Say of each cell whether it is neither a count nor missing."""
         return ~(np.isnan(cells) | is_count(cells))
 
-    def embed(
-        self, cells: FloatArray, weights: FloatArray, survey: Survey, random: np.random.RandomState
-    ) -> FloatArray:
+    def embed(self, cells: Any, weights: FloatArray, survey: Survey, random: RandomState) -> FloatArray:
         """Return the columns standardised after a square root, which gives counts of any size the same noise."""
         roots = np.sqrt(cells)
         observed = np.maximum(weights @ ~np.isnan(roots), np.finfo(float).tiny)
@@ -150,7 +156,3 @@ def _fill(cells: FloatArray, out: FloatArray) -> None:
     log_factorials(cells).sum(axis=0, out=out[0])
     np.negative(out[0], out=out[0])
     out[1:] = cells
-
-
-def _collect(mass: FloatArray, cells: FloatArray, sums: FloatArray) -> CellStatistics:
-    return CellStatistics(mass, cells, sums[:, 1:])

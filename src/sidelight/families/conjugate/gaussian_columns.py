@@ -1,11 +1,12 @@
 """Columns of numbers: Gaussian, with free covariances or uncorrelated, and the prior that labelled rows suggest."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.random import RandomState
 
 from sidelight._typing import AnyArray, FloatArray, IntArray
-from sidelight.families.conjugate.column_kind import Categories, RawColumn, Survey
+from sidelight.families.conjugate.column_kind import Categories, ColumnKind, RawColumn, Survey
 from sidelight.families.conjugate.normal_gamma import NormalGamma
 from sidelight.families.conjugate.normal_wishart import NormalWishart
 
@@ -36,7 +37,7 @@ class GaussianPrior(NamedTuple):
     mean_precision: float
 
 
-class Gaussian:
+class Gaussian(ColumnKind):
     """Columns of numbers."""
 
     name, noun, plural, takes = "gaussian", "number", "numbers", "numbers"
@@ -49,9 +50,7 @@ class Gaussian:
         """Say of each cell whether it is infinite."""
         return np.isinf(cells)
 
-    def embed(
-        self, cells: FloatArray, weights: FloatArray, survey: Survey, random: np.random.RandomState
-    ) -> FloatArray:
+    def embed(self, cells: Any, weights: FloatArray, survey: Survey, random: RandomState) -> FloatArray:
         """Return the columns standardised."""
         return standardised(cells, survey)
 

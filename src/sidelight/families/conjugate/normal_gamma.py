@@ -2,10 +2,10 @@
 
 import math
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import NamedTuple, Self
 
 import numpy as np
+from numpy.random import RandomState
 from scipy.special import digamma, gammaln
 
 from sidelight._storable import storable
@@ -18,7 +18,8 @@ from sidelight.families.conjugate.family import (
 )
 from sidelight.families.evaluators.cells import CellwisePredictive, cell_evaluator
 from sidelight.families.evaluators.centred import ScaledCellEvaluator
-from sidelight.families.evaluators.linear import LinearEvaluator, linear_form_is_exact
+from sidelight.families.evaluators.evaluator import Evaluator
+from sidelight.families.evaluators.linear import linear_form_is_exact
 from sidelight.families.gaussian.covariance import CovariancePrior
 from sidelight.families.statistics import SquareStatistics
 from sidelight.kernels.loops import Backend
@@ -91,24 +92,25 @@ class NormalGamma(ConjugateFamily[NormalGammaParameters, SquareStatistics]):
         prior = CovariancePrior.scaled(variances, rows=degrees, fraction=fraction)
         return cls(mean, mean, mean_precision, 0.5 * degrees, 0.5 * prior.scatter)
 
-    def evaluator(
-        self, parameters: NormalGammaParameters, backend: Backend
-    ) -> LinearEvaluator[SquareStatistics] | ScaledCellEvaluator:
+    def evaluator(self, parameters: NormalGammaParameters, backend: Backend) -> Evaluator[SquareStatistics]:
         """Return an evaluator of Σ_j ½ [ψ(a) − ln b − ln 2π − 1/κ − (a/b) (x − m)²] and of the statistics."""
         means, mean_precision, shapes, rates = parameters
         precisions = shapes / rates
         constants = 0.5 * (digamma(shapes) - np.log(2 * math.pi * rates) - 1.0 / mean_precision)
-        offsets = means - self.centre
+        offsets, d = means - self.centre, len(self.centre)
+
+        def fill(cells: FloatArray, out: FloatArray) -> None:
+            np.subtract(cells, self.centre[:, None], out=out[:d])
+            np.square(out[:d], out=out[d:])
+
+        def collect(mass: FloatArray, cells: FloatArray, sums: FloatArray) -> SquareStatistics:
+            return SquareStatistics(mass, cells, sums[:, :d], sums[:, d:], self.centre)
+
         if linear_form_is_exact(np.abs(offsets) + 1.0 / np.sqrt(precisions), precisions):
-            fill = partial(_fill_squares, centre=self.centre[:, None])
             at_centre = constants - 0.5 * precisions * np.square(offsets)
             coefficients = np.concatenate([precisions * offsets, -0.5 * precisions], axis=1)
-            return cell_evaluator(fill, at_centre, coefficients, self._collect, neutral=self.centre)
+            return cell_evaluator(fill, at_centre, coefficients, collect, neutral=self.centre)
         return ScaledCellEvaluator(means, np.sqrt(precisions), constants)
-
-    def _collect(self, mass: FloatArray, cells: FloatArray, sums: FloatArray) -> SquareStatistics:
-        d = len(self.centre)
-        return SquareStatistics(mass, cells, sums[:, :d], sums[:, d:], self.centre)
 
     def predictive(self, parameters: NormalGammaParameters, backend: Backend) -> CellwisePredictive:
         """Return what scores new rows by products of Student t's, with 2a degrees and squared scales b (κ+1) / (aκ)."""
@@ -166,9 +168,7 @@ class NormalGamma(ConjugateFamily[NormalGammaParameters, SquareStatistics]):
             total[k] += 0.5 * (widths + distances).sum(axis=1)
         return total
 
-    def sample(
-        self, parameters: NormalGammaParameters, component: int, n: int, random: np.random.RandomState
-    ) -> FloatArray:
+    def sample(self, parameters: NormalGammaParameters, component: int, n: int, random: RandomState) -> FloatArray:
         """Draw n rows from the posterior predictive Student t's of one component."""
         means, mean_precision, shapes, rates = (values[component] for values in parameters)
         scales = np.sqrt(rates / shapes * (1.0 + 1.0 / mean_precision))
@@ -199,9 +199,3 @@ class NormalGamma(ConjugateFamily[NormalGammaParameters, SquareStatistics]):
     def n_parameters(self, n_components: int) -> int:
         """Return the number of free parameters."""
         return 2 * n_components * len(self.centre)
-
-
-def _fill_squares(cells: FloatArray, out: FloatArray, *, centre: FloatArray) -> None:
-    d = len(centre)
-    np.subtract(cells, centre, out=out[:d])
-    np.square(out[:d], out=out[d:])

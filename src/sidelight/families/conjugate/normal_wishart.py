@@ -8,13 +8,14 @@ from functools import partial
 from typing import NamedTuple, Self
 
 import numpy as np
+from numpy.random import RandomState
 from scipy.linalg import solve_triangular
 
 from sidelight._storable import storable
 from sidelight._typing import FloatArray, IntArray
 from sidelight.families.conjugate.family import ConjugateFamily, multidigamma, normal_divergence, wishart_divergence
-from sidelight.families.evaluators.centred import TriangularEvaluator
-from sidelight.families.evaluators.linear import LinearEvaluator, quadratic_evaluator
+from sidelight.families.evaluators.evaluator import Evaluator
+from sidelight.families.evaluators.linear import quadratic_evaluator
 from sidelight.families.evaluators.missing import (
     IncompleteEvaluator,
     IncompletePredictive,
@@ -147,7 +148,7 @@ class NormalWishart(ConjugateFamily[NormalWishartParameters, GaussianStatistics]
 
     def _quadratic(
         self, parameters: NormalWishartParameters, constants: FloatArray, backend: Backend
-    ) -> LinearEvaluator[GaussianStatistics] | TriangularEvaluator:
+    ) -> Evaluator[GaussianStatistics]:
         """Return an evaluator of c − ½ ν (x − m)ᵀ L (x − m)."""
         roots = np.sqrt(parameters.degrees)
         factors = roots[:, None, None] * parameters.factors
@@ -197,9 +198,7 @@ class NormalWishart(ConjugateFamily[NormalWishartParameters, GaussianStatistics]
         """
         return _assemble(parameters, 0.5 * parameters.mean_precision, 0.5)
 
-    def sample(
-        self, parameters: NormalWishartParameters, component: int, n: int, random: np.random.RandomState
-    ) -> FloatArray:
+    def sample(self, parameters: NormalWishartParameters, component: int, n: int, random: RandomState) -> FloatArray:
         """Draw n rows from the posterior predictive Student t of one component."""
         means, mean_precision, degrees, _, factors = (values[component] for values in parameters)
         d = len(means)

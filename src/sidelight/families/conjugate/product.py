@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.random import RandomState
 
 from sidelight._storable import storable
 from sidelight._typing import AnyArray, FloatArray, IntArray
@@ -117,7 +118,7 @@ class ProductFamily(ConjugateFamily[tuple[Any, ...], ProductStatistics]):
         first, *others = [family.divergence(part) for family, _, part in self._with(parameters)]
         return sum(others, start=first)
 
-    def sample(self, parameters: tuple[Any, ...], component: int, n: int, random: np.random.RandomState) -> FloatArray:
+    def sample(self, parameters: tuple[Any, ...], component: int, n: int, random: RandomState) -> FloatArray:
         """Draw n rows from one component; columns that no part names are NaN."""
         rows = np.full((n, 1 + max(int(np.max(columns)) for _, columns in self.parts)), np.nan)
         for family, columns, part in self._with(parameters):

@@ -1,7 +1,6 @@
 """Evaluators of families whose columns are independent, so that a missing cell (NaN) just leaves its term out."""
 
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 
@@ -37,46 +36,29 @@ def cell_evaluator(
     neutral : (columns,), optional
         What a missing cell is taken for, so that its features are zero: 0 where not given.
     """
-    n_columns = constants.shape[1]
-    n_whole = 1 + coefficients.shape[1]
+    n_complete = 1 + coefficients.shape[1]
     all_coefficients = np.concatenate([constants.sum(axis=1)[:, None], coefficients, -constants], axis=1)
-    neutral = np.zeros(n_columns) if neutral is None else neutral
-    return LinearEvaluator(
-        partial(_fill_cells, fill=fill, n_whole=n_whole, neutral=neutral[:, None]),
-        all_coefficients,
-        partial(_collect_cells, collect=collect, n_whole=n_whole),
-        count=partial(_count_features, n_whole=n_whole, n_columns=n_columns),
-    )
+    substitutes = np.zeros((constants.shape[1], 1)) if neutral is None else neutral[:, None]
 
+    def count(block: AnyArray) -> int:
+        return all_coefficients.shape[1] if has_missing(block) else n_complete
 
-def _count_features(block: AnyArray, *, n_whole: int, n_columns: int) -> int:
-    return n_whole + n_columns if has_missing(block) else n_whole
+    def fill_all(block: AnyArray, out: FloatArray) -> None:
+        out[0] = 1.0
+        cells = block.T
+        if len(out) > n_complete:
+            missing = np.isnan(cells)
+            out[n_complete:] = missing
+            cells = np.where(missing, substitutes, cells)
+        fill(cells, out[1:n_complete])
 
+    def collect_all(sums: FloatArray) -> Statistics:
+        mass = sums[:, 0]
+        # Rounding may leave a little less than nothing where all cells are missing.
+        cells = np.maximum(mass[:, None] - sums[:, n_complete:], 0.0)
+        return collect(mass, cells, sums[:, 1:n_complete])
 
-def _fill_cells(
-    block: AnyArray,
-    out: FloatArray,
-    *,
-    fill: Callable[[FloatArray, FloatArray], None],
-    n_whole: int,
-    neutral: FloatArray,
-) -> None:
-    out[0] = 1.0
-    cells = block.T
-    if len(out) > n_whole:
-        missing = np.isnan(cells)
-        out[n_whole:] = missing
-        cells = np.where(missing, neutral, cells)
-    fill(cells, out[1:n_whole])
-
-
-def _collect_cells(
-    sums: FloatArray, *, collect: Callable[[FloatArray, FloatArray, FloatArray], Statistics], n_whole: int
-) -> Statistics:
-    mass = sums[:, 0]
-    # Rounding may leave a little less than nothing where all cells are missing.
-    cells = np.maximum(mass[:, None] - sums[:, n_whole:], 0.0)
-    return collect(mass, cells, sums[:, 1:n_whole])
+    return LinearEvaluator(fill_all, all_coefficients, collect_all, count)
 
 
 class CellwisePredictive(Scorer):

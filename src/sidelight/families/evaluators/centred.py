@@ -15,9 +15,11 @@ from sidelight.families.evaluators.evaluator import Evaluator
 from sidelight.families.statistics import GaussianStatistics, SquareStatistics
 from sidelight.kernels.loops import front, has_missing
 
+_Reduce = Callable[[FloatArray], FloatArray]
+
 
 class _CentredEvaluator(Evaluator[GaussianStatistics]):
-    """What the evaluators share: the loop over components and the buffers.
+    """The loop over components and the buffers that the evaluators share.
 
     Parameters
     ----------
@@ -25,17 +27,12 @@ class _CentredEvaluator(Evaluator[GaussianStatistics]):
     constants : (components,)
         Log densities at the means.
     reduce : callable
-        What of the second moments the family keeps.
+        Makes the part of the second moments that the family keeps.
     """
 
     block_rows = 384
 
-    def __init__(
-        self,
-        means: FloatArray,
-        constants: FloatArray,
-        reduce: Callable[[FloatArray], FloatArray],
-    ) -> None:
+    def __init__(self, means: FloatArray, constants: FloatArray, reduce: _Reduce) -> None:
         self.n_components, d = means.shape
         self._means = means
         self._constants = constants
@@ -98,10 +95,6 @@ class _CentredEvaluator(Evaluator[GaussianStatistics]):
         return collected
 
 
-def _keep(second: FloatArray) -> FloatArray:
-    return second
-
-
 class TriangularEvaluator(_CentredEvaluator):
     """Densities by the triangular factor of each precision (BLAS trmm), scatter by symmetric updates (syrk).
 
@@ -110,11 +103,7 @@ class TriangularEvaluator(_CentredEvaluator):
     """
 
     def __init__(
-        self,
-        means: FloatArray,
-        factors: FloatArray,
-        constants: FloatArray,
-        reduce: Callable[[FloatArray], FloatArray] = _keep,
+        self, means: FloatArray, factors: FloatArray, constants: FloatArray, reduce: _Reduce = np.asarray
     ) -> None:
         self._factors = [np.asfortranarray(factor) for factor in factors]
         super().__init__(means, constants, reduce)
@@ -140,11 +129,7 @@ class ScaledEvaluator(_CentredEvaluator):
     """Densities and squares of axis-parallel Gaussians; ``scales`` (components, d) are roots of the precisions."""
 
     def __init__(
-        self,
-        means: FloatArray,
-        scales: FloatArray,
-        constants: FloatArray,
-        reduce: Callable[[FloatArray], FloatArray] = _keep,
+        self, means: FloatArray, scales: FloatArray, constants: FloatArray, reduce: _Reduce = np.asarray
     ) -> None:
         self._scales = scales
         super().__init__(means, constants, reduce)

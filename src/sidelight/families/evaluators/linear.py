@@ -6,7 +6,7 @@ Log densities that are quadratic in the row, c − ½ |C(x − m)|², are linear
 """
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 
 import numpy as np
 
@@ -126,7 +126,7 @@ def quadratic_evaluator(
     constants: FloatArray,
     centre: FloatArray,
     backend: Backend,
-) -> LinearEvaluator[GaussianStatistics] | TriangularEvaluator:
+) -> Evaluator[GaussianStatistics]:
     """Return the quickest evaluator of c − ½ |C(x − m)|² that is exact enough.
 
     Parameters
@@ -142,13 +142,24 @@ def quadratic_evaluator(
         Where rows are measured from in the linear form.
     backend : Backend
     """
-    if len(centre) <= _LARGEST_QUADRATIC_DIMENSION:
+    d = len(centre)
+    rows, columns = _upper_triangle(d)
+
+    def fill(block: AnyArray, out: FloatArray) -> None:
+        # One layout and type for the compiled loop, which would else be compiled again for each.
+        backend.quadratic_features(np.require(block, np.float64, ["C", "W"]), centre, out)
+
+    def collect(sums: FloatArray) -> GaussianStatistics:
+        second = np.empty((len(sums), d, d))
+        second[:, rows, columns] = sums[:, d + 1 :]
+        second[:, columns, rows] = sums[:, d + 1 :]
+        return GaussianStatistics(sums[:, 0], sums[:, 1 : d + 1], second, centre)
+
+    if d <= _LARGEST_QUADRATIC_DIMENSION:
         offsets = means - centre
         precisions = factors.swapaxes(1, 2) @ factors
         if linear_form_is_exact(np.abs(offsets) + deviations, precisions):
-            fill = partial(_fill, centre=centre, backend=backend)
-            coefficients = _coefficients(offsets, precisions, factors, constants)
-            return LinearEvaluator(fill, coefficients, partial(_collect, centre=centre), centre=centre)
+            return LinearEvaluator(fill, _coefficients(offsets, precisions, factors, constants), collect, centre=centre)
     return TriangularEvaluator(means, factors, constants)
 
 
@@ -156,11 +167,6 @@ def quadratic_evaluator(
 def _upper_triangle(d: int) -> tuple[IntArray, IntArray]:
     """Return the rows and columns of the upper triangle, in the order of the quadratic features."""
     return np.triu_indices(d)
-
-
-def _fill(block: AnyArray, out: FloatArray, *, centre: FloatArray, backend: Backend) -> None:
-    # One layout and type for the compiled loop, which would else be compiled again for each.
-    backend.quadratic_features(np.require(block, np.float64, ["C", "W"]), centre, out)
 
 
 def _coefficients(
@@ -173,12 +179,3 @@ def _coefficients(
     rows, columns = _upper_triangle(offsets.shape[1])
     quadratic = np.where(rows == columns, -0.5, -1.0) * precisions[:, rows, columns]
     return np.concatenate([constant[:, None], linear, quadratic], axis=1)
-
-
-def _collect(sums: FloatArray, *, centre: FloatArray) -> GaussianStatistics:
-    d = len(centre)
-    rows, columns = _upper_triangle(d)
-    second = np.empty((len(sums), d, d))
-    second[:, rows, columns] = sums[:, d + 1 :]
-    second[:, columns, rows] = sums[:, d + 1 :]
-    return GaussianStatistics(sums[:, 0], sums[:, 1 : d + 1], second, centre)

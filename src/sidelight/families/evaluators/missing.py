@@ -91,11 +91,6 @@ class IncompleteEvaluator(IncompletePredictive, Evaluator[GaussianStatistics]):
 
     _whole: Evaluator[GaussianStatistics]
 
-    def __init__(
-        self, whole: Evaluator[GaussianStatistics], patterns: Callable[[], "PatternEvaluator"], most_rows: int
-    ) -> None:
-        super().__init__(whole, patterns, most_rows)
-
     def accumulate(self, responsibilities: FloatArray) -> None:
         """Add the statistics of the block, weighted by responsibilities (components, rows)."""
         if self._partial is None or not len(self._incomplete):

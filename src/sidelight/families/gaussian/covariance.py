@@ -61,6 +61,8 @@ class CovariancePrior:
 class CentredFamily(Generic[Parameters]):
     """Gaussians whose rows are measured from a centre and whose covariances have a prior.
 
+    The first two of their parameters are the means and the covariances, or the variances.
+
     Parameters
     ----------
     centre : (d,)
@@ -70,6 +72,11 @@ class CentredFamily(Generic[Parameters]):
 
     centre: FloatArray
     prior: CovariancePrior
+
+    def attributes(self, parameters: Parameters) -> dict[str, FloatArray]:
+        """Return the parameters under the names of a fitted estimator's attributes."""
+        means, covariances, *_ = parameters
+        return {"means_": means, "covariances_": covariances}
 
     def select(self, parameters: Parameters, components: IntArray) -> Parameters:
         """Return the parameters of these components, in this order."""

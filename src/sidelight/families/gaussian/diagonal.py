@@ -2,14 +2,15 @@
 
 import math
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from numpy.random import RandomState
 
 from sidelight._storable import storable
 from sidelight._typing import AnyArray, FloatArray
 from sidelight.families.evaluators.centred import ScaledEvaluator
+from sidelight.families.evaluators.evaluator import Evaluator
 from sidelight.families.evaluators.linear import LinearEvaluator, linear_form_is_exact
 from sidelight.families.gaussian.covariance import CentredFamily, log_density_at_mean, positive_variances
 from sidelight.families.statistics import GaussianStatistics
@@ -33,22 +34,24 @@ class DiagonalGaussian(CentredFamily[DiagonalParameters]):
         """Return the parameters with these means and variances, both (components, d)."""
         return DiagonalParameters(means, positive_variances(covariances))
 
-    def evaluator(
-        self, parameters: DiagonalParameters, backend: Backend
-    ) -> LinearEvaluator[GaussianStatistics] | ScaledEvaluator:
+    def evaluator(self, parameters: DiagonalParameters, backend: Backend) -> Evaluator[GaussianStatistics]:
         """Return the quickest evaluator that is exact enough at these parameters."""
-        offsets = parameters.means - self.centre
+        centre, d = self.centre, len(self.centre)
+        offsets = parameters.means - centre
         precisions = 1.0 / parameters.variances
+
+        def fill(block: AnyArray, out: FloatArray) -> None:
+            out[0] = 1.0
+            np.subtract(block.T, centre[:, None], out=out[1 : d + 1])
+            np.square(out[1 : d + 1], out=out[d + 1 :])
+
+        def collect(sums: FloatArray) -> GaussianStatistics:
+            return GaussianStatistics(sums[:, 0], sums[:, 1 : d + 1], sums[:, d + 1 :], centre)
+
         if linear_form_is_exact(np.abs(offsets) + np.sqrt(parameters.variances), precisions):
-            fill = partial(_fill_squares, centre=self.centre)
-            coefficients = _square_coefficients(offsets, precisions)
-            return LinearEvaluator(fill, coefficients, self._collect)
+            return LinearEvaluator(fill, _square_coefficients(offsets, precisions), collect)
         scales = np.sqrt(precisions)
         return ScaledEvaluator(parameters.means, scales, log_density_at_mean(scales))
-
-    def _collect(self, sums: FloatArray) -> GaussianStatistics:
-        d = len(self.centre)
-        return GaussianStatistics(sums[:, 0], sums[:, 1 : d + 1], sums[:, d + 1 :], self.centre)
 
     def update(self, statistics: GaussianStatistics) -> DiagonalParameters:
         """Return the parameters that maximise the expected log density plus the prior: (s + ψ) / (N + ν)."""
@@ -62,16 +65,10 @@ class DiagonalGaussian(CentredFamily[DiagonalParameters]):
         """Return the prior's part of the objective."""
         return self.prior.log_density(np.log(parameters.variances).sum(axis=1), 1.0 / parameters.variances)
 
-    def sample(
-        self, parameters: DiagonalParameters, component: int, n: int, random: np.random.RandomState
-    ) -> FloatArray:
+    def sample(self, parameters: DiagonalParameters, component: int, n: int, random: RandomState) -> FloatArray:
         """Draw n rows from one component."""
         noise = random.standard_normal((n, len(self.centre)))
         return parameters.means[component] + noise * np.sqrt(parameters.variances[component])
-
-    def attributes(self, parameters: DiagonalParameters) -> dict[str, FloatArray]:
-        """Return the parameters under the names of a fitted estimator's attributes."""
-        return {"means_": parameters.means, "covariances_": parameters.variances}
 
     def around(self, means: FloatArray) -> DiagonalParameters:
         """Return components with these means, each as wide as the whole table."""
@@ -80,14 +77,6 @@ class DiagonalGaussian(CentredFamily[DiagonalParameters]):
     def n_parameters(self, n_components: int) -> int:
         """Return the number of free parameters."""
         return 2 * n_components * len(self.centre)
-
-
-def _fill_squares(block: AnyArray, out: FloatArray, *, centre: FloatArray) -> None:
-    d = len(centre)
-    centred = out[1 : d + 1]
-    out[0] = 1.0
-    np.subtract(block.T, centre[:, None], out=centred)
-    np.square(centred, out=out[d + 1 :])
 
 
 def _square_coefficients(offsets: FloatArray, precisions: FloatArray) -> FloatArray:

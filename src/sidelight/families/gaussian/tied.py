@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.random import RandomState
 from scipy.linalg import solve_triangular
 
 from sidelight._storable import storable
@@ -93,7 +94,7 @@ class TiedGaussian(CentredFamily[TiedParameters]):
         """Return the parameters with these means and this covariance (d, d)."""
         return TiedParameters(means, covariances, precision_factors(covariances))
 
-    def evaluator(self, parameters: TiedParameters, backend: Backend) -> TiedEvaluator | TriangularEvaluator:
+    def evaluator(self, parameters: TiedParameters, backend: Backend) -> Evaluator[GaussianStatistics]:
         """Return the quickest evaluator that is exact enough at these parameters."""
         offsets = parameters.means - self.centre
         reach = np.abs(offsets) + np.sqrt(np.diagonal(parameters.covariance))
@@ -102,7 +103,9 @@ class TiedGaussian(CentredFamily[TiedParameters]):
             return TiedEvaluator(offsets, parameters.factor, self.centre)
         factors = np.broadcast_to(parameters.factor, precisions.shape)
         constants = log_density_at_mean(np.diagonal(factors, axis1=1, axis2=2))
-        return TriangularEvaluator(parameters.means, factors, constants, reduce=_sum_components)
+        return TriangularEvaluator(
+            parameters.means, factors, constants, reduce=lambda second: second.sum(axis=0, keepdims=True)
+        )
 
     def update(self, statistics: GaussianStatistics) -> TiedParameters:
         """Return the parameters that maximise the expected log density plus the prior: (S + Ψ) / (N + ν)."""
@@ -117,14 +120,10 @@ class TiedGaussian(CentredFamily[TiedParameters]):
         log_determinant = -2 * np.log(np.diagonal(parameters.factor)).sum(keepdims=True)
         return self.prior.log_density(log_determinant, np.square(parameters.factor).sum(axis=0)[None])
 
-    def sample(self, parameters: TiedParameters, component: int, n: int, random: np.random.RandomState) -> FloatArray:
+    def sample(self, parameters: TiedParameters, component: int, n: int, random: RandomState) -> FloatArray:
         """Draw n rows from one component."""
         noise = random.standard_normal((len(self.centre), n))
         return parameters.means[component] + solve_triangular(parameters.factor, noise, lower=True).T
-
-    def attributes(self, parameters: TiedParameters) -> dict[str, FloatArray]:
-        """Return the parameters under the names of a fitted estimator's attributes."""
-        return {"means_": parameters.means, "covariances_": parameters.covariance}
 
     def select(self, parameters: TiedParameters, components: IntArray) -> TiedParameters:
         """Return the parameters of these components, in this order."""
@@ -138,7 +137,3 @@ class TiedGaussian(CentredFamily[TiedParameters]):
         """Return the number of free parameters."""
         d = len(self.centre)
         return n_components * d + d * (d + 1) // 2
-
-
-def _sum_components(second: FloatArray) -> FloatArray:
-    return second.sum(axis=0, keepdims=True)
