@@ -111,7 +111,7 @@ class GaussianStatistics(_Sums):
     def regrouped(self, groups: IntArray) -> "GaussianStatistics":
         """Return the statistics of groups of components put together; those of group -1 are left out.
 
-        A sum over components stays as it is: it does not tell what those left out had.
+        A sum over components stays as it is: the share of those left out is not known.
         """
         same = self if self.origin.ndim == 1 else self.measured_from(self.origin.mean(axis=0))
         pooled = len(same.second) != len(same.mass)
@@ -124,7 +124,7 @@ class GaussianStatistics(_Sums):
         return self.first / owned[:, None]
 
     def _second_by(self, shift: FloatArray, first: FloatArray) -> FloatArray:
-        """Return what a shift adds to the second moments: δ f'ᵀ + f δᵀ, with f before and f' after it."""
+        """Return the change of the second moments by a shift: δ f'ᵀ + f δᵀ, with f before and f' after it."""
         if self.second.ndim < 3:
             squares = shift * (self.first + first)
             return squares if self.second.ndim == 2 else squares.sum(axis=1)

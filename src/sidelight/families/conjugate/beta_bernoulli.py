@@ -51,7 +51,7 @@ class BetaBernoulli(ConjugateFamily[BernoulliParameters, CellStatistics]):
         return cell_evaluator(_fill, of_zeros, of_ones - of_zeros, CellStatistics)
 
     def predictive(self, parameters: BernoulliParameters, backend: Backend) -> Evaluator[CellStatistics]:
-        """Return what scores new rows by Π_j α^x β^(1 − x) / (α + β)."""
+        """Return a scorer of new rows by Π_j α^x β^(1 − x) / (α + β)."""
         of_zeros = np.log(parameters.zeros / (parameters.ones + parameters.zeros))
         return cell_evaluator(_fill, of_zeros, np.log(parameters.ones / parameters.zeros), CellStatistics)
 
@@ -81,7 +81,7 @@ class BetaBernoulli(ConjugateFamily[BernoulliParameters, CellStatistics]):
         return {"probabilities_": parameters.ones / (parameters.ones + parameters.zeros)}
 
     def around(self, means: FloatArray) -> BernoulliParameters:
-        """Return the prior as often as there are means: it has no place of its own."""
+        """Return the prior once for each mean: it has no place of its own."""
         return BernoulliParameters(*(np.repeat(prior[None], len(means), axis=0) for prior in (self.ones, self.zeros)))
 
     def n_parameters(self, n_components: int) -> int:

@@ -46,9 +46,9 @@ class ColumnKind(ABC):
     Parameters
     ----------
     name : str
-        What ``family=`` calls it.
+        Its name in ``family=``.
     noun, plural : str
-        What people call its cells.
+        The words for its cells.
     takes : str
         The cells that fit, in words.
     """
@@ -81,7 +81,7 @@ class ColumnKind(ABC):
         categories : tuple
             The categories of each column, None for columns that have none.
         settings : object
-            What the user wants of the prior; :class:`sidelight.families.conjugate.GaussianPrior` so far.
+            The user's choices for the prior: :class:`sidelight.families.conjugate.GaussianPrior`.
         """
 
 

@@ -129,7 +129,7 @@ class DirichletCategorical(ConjugateFamily[CategoricalParameters, CountStatistic
         return {"probabilities_": [values / values.sum(axis=1, keepdims=True) for values in columns]}
 
     def around(self, means: FloatArray) -> CategoricalParameters:
-        """Return the prior as often as there are means: a category has no place."""
+        """Return the prior once for each mean: a category has no place."""
         return CategoricalParameters(np.repeat(self.concentrations[None], len(means), axis=0))
 
     def n_parameters(self, n_components: int) -> int:

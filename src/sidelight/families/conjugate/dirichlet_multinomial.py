@@ -63,7 +63,7 @@ class DirichletMultinomial(ConjugateFamily[MultinomialParameters, CountStatistic
         return CountEvaluator(_expected_logs(parameters), log_multinomial_coefficients)
 
     def predictive(self, parameters: MultinomialParameters, backend: Backend) -> CountPredictive:
-        """Return what scores new rows by Dirichlet-multinomial distributions."""
+        """Return a scorer of new rows by Dirichlet-multinomial distributions."""
         return CountPredictive(parameters.concentrations)
 
     def update(self, statistics: CountStatistics) -> MultinomialParameters:
@@ -89,7 +89,7 @@ class DirichletMultinomial(ConjugateFamily[MultinomialParameters, CountStatistic
         return {"probabilities_": concentrations / concentrations.sum(axis=1, keepdims=True)}
 
     def around(self, means: FloatArray) -> MultinomialParameters:
-        """Return the prior as often as there are means: it has no place of its own."""
+        """Return the prior once for each mean: it has no place of its own."""
         return MultinomialParameters(np.repeat(self.concentrations[None], len(means), axis=0))
 
     def n_parameters(self, n_components: int) -> int:

@@ -134,7 +134,7 @@ def multidigamma(degrees: FloatArray, d: int) -> FloatArray:
 
 def symmetric_divergence(natural: FloatArray, expected: FloatArray) -> FloatArray:
     """Return ⟨η_k − η_l, E_k T − E_l T⟩ of all pairs, from η and E T, both (components, statistics)."""
-    # Differences first: the products alone are far larger than what is left of them.
+    # Differences first: the products alone are far larger than their difference.
     return np.stack(
         [((natural - eta) * (expected - mean)).sum(axis=1) for eta, mean in zip(natural, expected, strict=True)]
     )

@@ -74,7 +74,7 @@ class GammaPoisson(ConjugateFamily[PoissonParameters, CellStatistics]):
         return cell_evaluator(_fill, -shapes / rates, coefficients, collect)
 
     def predictive(self, parameters: PoissonParameters, backend: Backend) -> CellwisePredictive:
-        """Return what scores new rows by products of negative binomials: a successes of probability b / (b + 1)."""
+        """Return a scorer of new rows by products of negative binomials: a successes of probability b / (b + 1)."""
         shapes, rates = parameters
         logs = np.log1p(rates)
         constants = shapes * (np.log(rates) - logs) - gammaln(shapes)
@@ -110,7 +110,7 @@ class GammaPoisson(ConjugateFamily[PoissonParameters, CellStatistics]):
         return {"rates_": parameters.shapes / parameters.rates}
 
     def around(self, means: FloatArray) -> PoissonParameters:
-        """Return the prior as often as there are means: its mean and its width are one."""
+        """Return the prior once for each mean: its mean and its width are one."""
         return PoissonParameters(*(np.repeat(prior[None], len(means), axis=0) for prior in (self.shapes, self.rates)))
 
     def n_parameters(self, n_components: int) -> int:

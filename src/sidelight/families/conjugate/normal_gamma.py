@@ -113,7 +113,7 @@ class NormalGamma(ConjugateFamily[NormalGammaParameters, SquareStatistics]):
         return ScaledCellEvaluator(means, np.sqrt(precisions), constants)
 
     def predictive(self, parameters: NormalGammaParameters, backend: Backend) -> CellwisePredictive:
-        """Return what scores new rows by products of Student t's, with 2a degrees and squared scales b (κ+1) / (aκ)."""
+        """Return a scorer of new rows by products of Student t's, with 2a degrees and squared scales b (κ+1) / (aκ)."""
         means, mean_precision, shapes, rates = parameters
         exponents = shapes + 0.5
         factors = 0.5 * mean_precision / ((mean_precision + 1.0) * rates)

@@ -1,6 +1,6 @@
 """Gaussian components with free covariances and Normal-Wishart posteriors.
 
-Equations are those of Echraibi et al. (2019), appendix A; where we depart from the print it is said.
+Equations are those of Echraibi et al. (2019), appendix A; departures from the print are stated.
 """
 
 from dataclasses import dataclass, replace
@@ -133,7 +133,7 @@ class NormalWishart(ConjugateFamily[NormalWishartParameters, GaussianStatistics]
         return IncompleteEvaluator(whole, patterns, pattern_rows(scatter))
 
     def predictive(self, parameters: NormalWishartParameters, backend: Backend) -> IncompletePredictive:
-        """Return what scores new rows by the Student t with f = ν + 1 − d degrees and shape Ψ (κ + 1) / (κ f).
+        """Return a scorer of new rows by the Student t with f = ν + 1 − d degrees and shape Ψ (κ + 1) / (κ f).
 
         A row with missing cells is scored by the margin of its other cells, a Student t with as many degrees.
         """

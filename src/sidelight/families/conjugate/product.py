@@ -74,7 +74,7 @@ class ProductEvaluator(ProductPredictive, Evaluator[ProductStatistics]):
             evaluator.accumulate(responsibilities)
 
     def statistics(self) -> ProductStatistics:
-        """Return what was accumulated since the last call, and start anew."""
+        """Return the statistics accumulated since the last call, and start anew."""
         return ProductStatistics(tuple(evaluator.statistics() for evaluator in self._evaluators))
 
 

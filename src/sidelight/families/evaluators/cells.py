@@ -19,7 +19,7 @@ def cell_evaluator(
 ) -> LinearEvaluator[Statistics]:
     """Return an evaluator of Σ_j (c_j + terms linear in features of x_j) over the observed cells of a row.
 
-    The features are [1, those that ``fill`` makes, 1 where a cell is missing]; the last ones, which take the
+    The features are [1, those that ``fill`` writes, 1 where a cell is missing]; the last ones, which take the
     constants of the missing cells back, are used only in blocks that have such cells.
 
     Parameters
@@ -27,14 +27,14 @@ def cell_evaluator(
     fill : callable
         ``fill(cells, out)`` writes the features of cells (columns, rows).
     constants : (components, columns)
-        What an observed cell adds where its features are zero.
+        The term of an observed cell whose features are zero.
     coefficients : (components, features)
-        Of what ``fill`` makes.
+        Of the features that ``fill`` writes.
     collect : callable
         ``collect(mass, cells, sums)`` makes statistics of the responsibilities summed over rows (components,) and over
         observed cells (components, columns), and of the weighted sums of features.
     neutral : (columns,), optional
-        What a missing cell is taken for, so that its features are zero: 0 where not given.
+        The value that stands for a missing cell, so that its features are zero: 0 where not given.
     """
     n_complete = 1 + coefficients.shape[1]
     all_coefficients = np.concatenate([constants.sum(axis=1)[:, None], coefficients, -constants], axis=1)

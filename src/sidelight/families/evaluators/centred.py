@@ -88,7 +88,7 @@ class _CentredEvaluator(Evaluator[GaussianStatistics]):
             self._add_second(k, weights, differences)
 
     def statistics(self) -> GaussianStatistics:
-        """Return what was accumulated since the last call, and start anew."""
+        """Return the statistics accumulated since the last call, and start anew."""
         second = self._reduce(self._second_moments())
         collected = GaussianStatistics(self._mass, self._first, second, self._means)
         self._start()
@@ -188,7 +188,7 @@ class ScaledCellEvaluator(Evaluator[SquareStatistics]):
             self._lost += responsibilities @ self._missing
 
     def statistics(self) -> SquareStatistics:
-        """Return what was accumulated since the last call, and start anew."""
+        """Return the statistics accumulated since the last call, and start anew."""
         whole, lost = self._cells.statistics(), self._lost
         self._lost = np.zeros_like(lost)
         # Rounding may leave a little less than nothing where all cells are missing.

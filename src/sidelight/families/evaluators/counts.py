@@ -55,7 +55,7 @@ class CountEvaluator(Evaluator[CountStatistics]):
     ----------
     weights : (components, words)
     row_terms : callable, optional
-        ``row_terms(counts)`` returns what is added to the log densities of each row (rows,), nothing where not given.
+        ``row_terms(counts)`` returns a term of the log densities of each row (rows,); zero where not given.
     read : callable, optional
         ``read(block)`` makes counts of a block, which are the block itself where not given.
     """
@@ -98,7 +98,7 @@ class CountEvaluator(Evaluator[CountStatistics]):
         self._sums += responsibilities @ self._counts
 
     def statistics(self) -> CountStatistics:
-        """Return what was accumulated since the last call, and start anew."""
+        """Return the statistics accumulated since the last call, and start anew."""
         collected = CountStatistics(self._mass, self._sums)
         self._start()
         return collected

@@ -32,7 +32,7 @@ class LinearEvaluator(Evaluator[Statistics]):
     fill : callable
         ``fill(block, out)`` writes the features of a block of rows into ``out`` (features, rows).
     coefficients : (components, features)
-        What the features are multiplied with to give log densities.
+        The log densities are these times the features.
     collect : callable
         Turns the accumulated (components, features) sums into the family's statistics.
     count : callable, optional
@@ -93,7 +93,7 @@ class LinearEvaluator(Evaluator[Statistics]):
         return QuadraticForm(self._centre, self._coefficients, self._sums, min(self.block_rows, _SWEPT_ROWS))
 
     def statistics(self) -> Statistics:
-        """Return what was accumulated since the last call, and start anew."""
+        """Return the statistics accumulated since the last call, and start anew."""
         sums, self._sums = self._sums, np.zeros_like(self._sums)
         return self._collect(sums.T)
 
@@ -102,7 +102,7 @@ def linear_form_is_exact(reach: FloatArray, precisions: FloatArray) -> bool:
     """Say whether log densities as a sum over quadratic features keep their digits.
 
     The terms of the sum are as large as |x|ᵀ|Λ||x| with x measured from the centre of the table, and cancel down to
-    the squared distance from the component's mean; what is lost is machine precision times that size. This bounds
+    the squared distance from the component's mean; the error is machine precision times that size. This bounds
     the error by absolute values, where (μ−c)ᵀΛ(μ−c) alone would miss the terms that cancel within it.
 
     Parameters
@@ -172,7 +172,7 @@ def _upper_triangle(d: int) -> tuple[IntArray, IntArray]:
 def _coefficients(
     offsets: FloatArray, precisions: FloatArray, factors: FloatArray, constants: FloatArray
 ) -> FloatArray:
-    """Return what [1, x_i, x_i x_j (i <= j)] is multiplied with, x measured from the centre."""
+    """Return the coefficients of [1, x_i, x_i x_j (i <= j)], x measured from the centre."""
     whitened = np.einsum("kij,kj->ki", factors, offsets)
     constant = constants - 0.5 * np.square(whitened).sum(axis=1)
     linear = np.einsum("kij,kj->ki", precisions, offsets)

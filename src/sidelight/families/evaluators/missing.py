@@ -6,7 +6,7 @@ exp E_q ln p(x | θ_k) = exp(c_k − ½ ν (x − m)ᵀ L (x − m)), c_k the va
 
     q(x_m | k) = N(m_m − L_mm⁻¹ L_mo (x_o − m_o), (ν L_mm)⁻¹) = N(m_m + Ψ_mo Ψ_oo⁻¹ (x_o − m_o), Ψ_m·o / ν),
 
-where Ψ_m·o = Ψ_mm − Ψ_mo Ψ_oo⁻¹ Ψ_om. What the row adds to the bound is r_k times
+where Ψ_m·o = Ψ_mm − Ψ_mo Ψ_oo⁻¹ Ψ_om. The row adds to the bound r_k times
 
     E ln p(x | θ_k) + H(q(x_m | k)) = ln ∫ exp E_q ln p(x | θ_k) dx_m
                                     = c_k + ½ |m| ln 2π − ½ ln|ν L_mm| − ½ ν (x_o − m_o)ᵀ Ψ_oo⁻¹ (x_o − m_o)
@@ -246,7 +246,7 @@ class PatternEvaluator(Evaluator[GaussianStatistics]):
         np.add.at(self._pattern_mass, self._slots, responsibilities.T)
 
     def statistics(self) -> GaussianStatistics:
-        """Return what was accumulated since the last call, and start anew."""
+        """Return the statistics accumulated since the last call, and start anew."""
         self._add_covariances()
         collected = GaussianStatistics(self._mass, self._first, self._second, self._means)
         self._start()

@@ -80,6 +80,6 @@ class DiagonalGaussian(CentredFamily[DiagonalParameters]):
 
 
 def _square_coefficients(offsets: FloatArray, precisions: FloatArray) -> FloatArray:
-    """Return what [1, x_i, x_i²] is multiplied with, x measured from the centre."""
+    """Return the coefficients of [1, x_i, x_i²], x measured from the centre."""
     constant = 0.5 * (np.log(precisions / (2 * math.pi)) - precisions * np.square(offsets)).sum(axis=1)
     return np.concatenate([constant[:, None], precisions * offsets, -0.5 * precisions], axis=1)

@@ -86,7 +86,7 @@ class SphericalGaussian(CentredFamily[SphericalParameters]):
 
 
 def _norm_coefficients(offsets: FloatArray, precisions: FloatArray) -> FloatArray:
-    """Return what [1, x_i, |x|²] is multiplied with, x measured from the centre."""
+    """Return the coefficients of [1, x_i, |x|²], x measured from the centre."""
     d = offsets.shape[1]
     distance = precisions * np.square(offsets).sum(axis=1)
     constant = 0.5 * (d * np.log(precisions / (2 * math.pi)) - distance)

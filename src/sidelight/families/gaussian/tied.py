@@ -79,7 +79,7 @@ class TiedEvaluator(Evaluator[GaussianStatistics]):
         self._scatter += weighted @ features[1:].T
 
     def statistics(self) -> GaussianStatistics:
-        """Return what was accumulated since the last call, and start anew."""
+        """Return the statistics accumulated since the last call, and start anew."""
         collected = GaussianStatistics(self._sums[:, 0], self._sums[:, 1:], self._scatter, self._centre)
         self._start()
         return collected
