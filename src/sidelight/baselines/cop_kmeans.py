@@ -103,7 +103,7 @@ class COPKMeans(PartitionEstimator):
                 raise out_of_budget(known.n_clusters, self.max_tries) from None
             except UncolourableError as found:
                 conflict = find_conflict(found.nodes, apart.neighbours, known.n_clusters, max_tries=self.max_tries)
-                conflict = conflict._replace(chunklets=apart.chunklets[conflict.chunklets].tolist())
+                conflict = conflict._replace(nodes=apart.chunklets[conflict.nodes].tolist())
                 raise explain(conflict, known.side, closure, known.n_clusters) from None
         best = min(runs, key=lambda run: run.objectives[-1])
         return best._replace(clusters=best.clusters[points.of_row])

@@ -3,8 +3,8 @@
 import numpy as np
 
 from sidelight._typing import IntArray
-from sidelight.couplings.link_graph.conflicts import Conflict, find_conflict
 from sidelight.exceptions import InfeasibleError
+from sidelight.graphs.colouring import Conflict, find_conflict
 from sidelight.side import Closure, SideInformation
 
 __all__ = ["Conflict", "InfeasibleError", "explain", "find_conflict", "out_of_budget"]
@@ -24,7 +24,7 @@ def out_of_budget(n_clusters: int, max_tries: int) -> InfeasibleError:
 
 def explain(conflict: Conflict, side: SideInformation, closure: Closure, n_clusters: int) -> InfeasibleError:
     """Put a conflict into words, with the rows and links that make it."""
-    links = _links_among(conflict.chunklets, side, closure)
+    links = _links_among(conflict.nodes, side, closure)
     rows = sorted({row for link in links for row in link})
     noun = "rows" if side.ids is None else "ids"
 
@@ -37,7 +37,7 @@ def explain(conflict: Conflict, side: SideInformation, closure: Closure, n_clust
     ]
     more = f" and {len(links) - _SHOWN} more" if len(links) > _SHOWN else ""
     if conflict.is_clique:
-        members = [int(np.flatnonzero(closure.chunklets == chunklet)[0]) for chunklet in conflict.chunklets]
+        members = [int(np.flatnonzero(closure.chunklets == chunklet)[0]) for chunklet in conflict.nodes]
         who = ", ".join(name(row) for row in members)
         reason = (
             f"{noun} {who} (and what they are bound to by must-links) are all kept apart from each other, which takes "

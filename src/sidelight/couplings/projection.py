@@ -12,6 +12,7 @@ from sidelight._typing import BoolArray, FloatArray, IntArray
 from sidelight.couplings.class_densities import class_densities
 from sidelight.inference.coupled_rows import EStep, JointCoupling
 from sidelight.kernels.logspace import shares
+from sidelight.kernels.loops import owners
 
 _MOST_STEPS, _MOST_RESTARTS = 500, 20
 # How much a constraint may be exceeded, and the gap between the problem and its dual relative to the evidence: both far
@@ -55,11 +56,6 @@ class Projection(JointCoupling):
     monotone = True
 
     @cached_property
-    def _chunklet_of_row(self) -> IntArray:
-        sizes = np.diff(np.append(self.starts, len(self.rows)))
-        return np.repeat(np.arange(len(self.starts)), sizes)
-
-    @cached_property
     def _mass(self) -> FloatArray:
         return np.add.reduceat(self.row_weights, self.starts)
 
@@ -76,7 +72,7 @@ class Projection(JointCoupling):
         scores = np.add.reduceat(scores, self.starts, axis=0) / heavy[:, None]
         scores = np.where(self.allowed, scores, -np.inf)
         found = project(scores, self._mass, self._links, previous)
-        posterior = found.shares[self._chunklet_of_row][:, self.classes] * densities.within
+        posterior = found.shares[owners(self.starts, len(self.rows))][:, self.classes] * densities.within
         return EStep(
             responsibilities=posterior * self.row_weights[:, None],
             class_counts=self._mass @ found.shares,
@@ -99,7 +95,7 @@ class Links:
         return cls(csr_array((np.ones(2 * len(pairs)), (pairs.T.ravel(), which)), shape=(n_points, len(pairs))))
 
 
-class Projected(NamedTuple):
+class ProjectedPosterior(NamedTuple):
     """The projection (points, classes), its multipliers (pairs, classes), and the bound it attains."""
 
     shares: FloatArray
@@ -107,7 +103,7 @@ class Projected(NamedTuple):
     value: float
 
 
-def project(scores: FloatArray, mass: FloatArray, links: Links, multipliers: FloatArray | None) -> Projected:
+def project(scores: FloatArray, mass: FloatArray, links: Links, multipliers: FloatArray | None) -> ProjectedPosterior:
     """Maximise Σ mass (E_q score + H(q)) over q with q_a + q_b ≤ 1 for every link and class.
 
     The dual is Σ mass ln Σ_m exp(score − λ / mass) + Σ λ, with λ summed over the links of a point; it is minimised over
@@ -154,4 +150,4 @@ def project(scores: FloatArray, mass: FloatArray, links: Links, multipliers: Flo
         )
         current = found.x.reshape(n_pairs, n_classes)
     bound, _, chosen = respond(current)
-    return Projected(chosen, current, bound)
+    return ProjectedPosterior(chosen, current, bound)

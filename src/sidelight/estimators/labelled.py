@@ -7,9 +7,8 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from sidelight._typing import AnyArray, FloatArray
-from sidelight.couplings.chunklets import Chunklets
-from sidelight.couplings.hard import Hard
-from sidelight.couplings.independent import Independent
+from sidelight.couplings.chunklets import ChunkletCoupling
+from sidelight.couplings.independent import Hard, Independent
 from sidelight.estimators.base.layout import Layout, lay_out
 from sidelight.estimators.base.mixture import Fitted, MixtureEstimator
 from sidelight.estimators.base.parameters import check_choice, check_integer, check_number
@@ -235,7 +234,7 @@ class LabelledMixture(MixtureEstimator):
             n_threads=thread_count(self.n_jobs),
         )
 
-    def _chunklets(self, data: Data, layout: Layout, choose: Chooser) -> Chunklets | None:
+    def _chunklets(self, data: Data, layout: Layout, choose: Chooser) -> ChunkletCoupling | None:
         """Return the coupling of the rows in blocks of two or more, None where there are none."""
         if "blocks" not in data.side.statements:
             return None
@@ -246,7 +245,7 @@ class LabelledMixture(MixtureEstimator):
         starts = np.flatnonzero(np.diff(blocks[rows], prepend=-1))
         labels = np.maximum.reduceat(data.side.labels[rows], starts)
         labelled = len(data.side.label_names) > 0
-        return Chunklets(
+        return ChunkletCoupling(
             rows=rows,
             starts=starts,
             labels=labels,

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sidelight.couplings.independent import Independent
-from sidelight.couplings.pairwise import Pairs
+from sidelight.couplings.pairwise import PairCoupling
 from sidelight.estimators.base.layout import Layout
 from sidelight.estimators.base.link_mixture import LinkMixture
 from sidelight.estimators.base.parameters import check_choice
@@ -35,7 +35,7 @@ class PairwiseMixture(LinkMixture):
     they do, that model is the better one.
 
     Several equations are printed with errors in the paper (7, 9, 20, 22, 25); see
-    :class:`~sidelight.couplings.pairwise.Pairs`. A labelled row is of its class in all its copies.
+    :class:`~sidelight.couplings.pairwise.PairCoupling`. A labelled row is of its class in all its copies.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ class PairwiseMixture(LinkMixture):
         pairs = None
         left_out = None
         if len(linked):
-            pairs = Pairs(
+            pairs = PairCoupling(
                 rows=linked,
                 must=np.searchsorted(linked, side.must_link),
                 cannot=np.searchsorted(linked, side.cannot_link),

@@ -100,6 +100,11 @@ def front(buffer: FloatArray, n_rows: int, n_columns: int) -> FloatArray:
     return buffer[: n_rows * n_columns].reshape(n_rows, n_columns)
 
 
+def owners(starts: IntArray, n_rows: int) -> IntArray:
+    """Return the group (n_rows,) of each row, where groups are consecutive rows that start at ``starts``."""
+    return np.repeat(np.arange(len(starts)), np.diff(np.append(starts, n_rows)))
+
+
 class Choice(NamedTuple):
     """Shares (rows, alternatives) that sum to one over alternatives, and what the choice is worth (rows,)."""
 

@@ -19,7 +19,6 @@ from sidelight.couplings.link_graph import (
     linked_rows,
     plan,
 )
-from sidelight.couplings.link_graph import split as parts
 from sidelight.side import SideInformation
 
 CLASSES = np.array([0, 0, 1, 2])
@@ -181,7 +180,7 @@ def test_steps_never_lower_the_objective(classes, assignment):
         assert objectives[-1] > objectives[0]
 
 
-def test_parts_are_the_whole(monkeypatch):
+def test_parts_add_up_to_the_whole():
     rng = np.random.default_rng(4)
     X, _ = table(rng)
     side = SideInformation.build(
@@ -193,8 +192,7 @@ def test_parts_are_the_whole(monkeypatch):
     linked = linked_rows(side)
     draws, row_weights = linked.sizes.astype(float), rng.uniform(0.5, 2, size=len(linked.rows))
     whole = graph_of(linked, CLASSES, draws, row_weights)
-    monkeypatch.setattr(parts, "_PART_ROWS", 4)
-    divided = link_graphs(linked, CLASSES, draws=draws, row_weights=row_weights)
+    divided = link_graphs(linked, CLASSES, draws=draws, row_weights=row_weights, part_rows=4)
     assert len(divided.graphs) > 4
     assert sorted(divided.rows.tolist()) == sorted(linked.rows.tolist())
     family = family_for(X, "full", rows=3.0, fraction=0.05)
@@ -224,7 +222,7 @@ def test_belief_propagation_remembers_its_messages():
     pairs = rng.choice(40, size=(60, 2))
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
     linked = linked_rows(SideInformation.build(40, cannot_link=pairs, confidence=0.9))
-    coupling = graph_of(linked, np.arange(4), guard=0)
+    coupling = graph_of(linked, np.arange(4), max_entries=0)
     assert not coupling.monotone
     log_likelihood, log_weights = rng.normal(size=(len(linked.rows), 4)), np.full(4, -np.log(4))
     first = coupling(log_likelihood, log_weights, None)

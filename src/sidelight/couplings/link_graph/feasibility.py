@@ -1,4 +1,4 @@
-"""Links that no assignment respects, refused with the rows that prove it."""
+"""Refuse links that no assignment respects, and name the rows that prove it."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -9,20 +9,14 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components, dijkstra
 
 from sidelight._typing import IntArray
-from sidelight.couplings.link_graph.conflicts import find_conflict
 from sidelight.couplings.link_graph.exact.two_classes import double_cover
 from sidelight.couplings.link_graph.problem import LinkProblem, Names
 from sidelight.exceptions import InfeasibleError
-from sidelight.graphs.colouring import (
-    OutOfBudgetError,
-    UncolourableError,
-    colour,
-    neighbour_lists,
-)
+from sidelight.graphs.colouring import OutOfBudgetError, UncolourableError, colour, find_conflict, neighbour_lists
 
 _SHOWN = 8
 _SEARCHES = 8
-_MOST_TRIES = 100_000
+_MAX_TRIES = 100_000
 
 
 class _Apart(NamedTuple):
@@ -47,13 +41,10 @@ class _Apart(NamedTuple):
 
 
 def refuse_impossible_links(problem: LinkProblem, n_classes: int) -> None:
-    """Raise an error that names rows whose links no assignment to so many classes respects.
+    """Raise an error that names rows whose links no assignment to this number of classes respects.
 
-    Where the search for an assignment comes to no end, nothing is refused.
+    Where the search for an assignment runs out of its budget, nothing is refused.
     """
-    n_labels = int(problem.labels.max(initial=-1)) + 1
-    if n_labels > n_classes:
-        raise ValueError(f"n_classes={n_classes}, but the labels name {n_labels} classes; raise n_classes")
     apart = _apart(problem)
     if not len(apart.pairs):
         return
@@ -138,15 +129,15 @@ def _refuse_uncolourable(problem: LinkProblem, n_classes: int, apart: _Apart) ->
     nodes, inner = np.unique(pairs, return_inverse=True)
     neighbours = neighbour_lists(inner.reshape(-1, 2), len(nodes))
     try:
-        colour(neighbours, np.zeros((len(nodes), n_classes)), max_tries=_MOST_TRIES)
+        colour(neighbours, np.zeros((len(nodes), n_classes)), max_tries=_MAX_TRIES)
     except OutOfBudgetError:
         return
     except UncolourableError as found:
-        conflict = find_conflict(found.nodes, neighbours, n_classes, max_tries=_MOST_TRIES)
-        among = np.flatnonzero(np.isin(apart.pairs, nodes[conflict.chunklets]).all(axis=1))
+        conflict = find_conflict(found.nodes, neighbours, n_classes, max_tries=_MAX_TRIES)
+        among = np.flatnonzero(np.isin(apart.pairs, nodes[conflict.nodes]).all(axis=1))
         reason = "cannot be divided among so few"
         if conflict.is_clique:
-            reason = f"are all kept apart from each other, which takes {len(conflict.chunklets)} classes"
+            reason = f"are all kept apart from each other, which takes {len(conflict.nodes)} classes"
         raise _error(problem, n_classes, apart, among, reason) from None
 
 
