@@ -25,12 +25,12 @@ def random_side(rng, n, *, labels=True, links=True, blocks=True):
     )
 
 
-def field_of(side, strength, repulsion, *, weights=None, backend=NUMPY):
+def field_of(side, strength, repulsion, *, weights=None, backend=NUMPY, **settings):
     """Return the Potts field of some statements and which rows it takes; None and None where nothing is said."""
     atoms = atoms_of(side, certain=strength)
     if atoms is None:
         return None, None
-    field = PottsField(lay_stages(atoms, weights), strength, repulsion, backend)
+    field = PottsField(lay_stages(atoms, weights), strength, repulsion, backend, **settings)
     left_out = np.zeros(side.n_rows, dtype=bool)
     left_out[field.rows] = True
     return field, left_out

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sidelight._typing import FloatArray, IntArray
-from sidelight.couplings.class_penalty.mean_field import Joint, MeanField
+from sidelight.couplings.class_penalty.mean_field import JointPosterior, MeanField
 from sidelight.couplings.class_penalty.pair_sums import PairSums
 from sidelight.graphs.correlation_clustering import correlation_clusters
 from sidelight.inference.coupled_rows import EStep, JointCoupling, TiedRows, Write
@@ -20,8 +20,8 @@ _ENOUGH = 1e-5  # nats per row
 _DOUBT = 0.1
 # Draws of each class that every component is taken to have had: β never reaches zero, from where it could not return.
 _PSEUDO_DRAWS = 0.01
-# One statement is reason enough for a class of its own, half a one is not; where statements tell nothing, components
-# that share rows belong together.
+# One statement is enough for a class of its own, half of one is not; without statements, components that share rows
+# belong together.
 _PRICE_OF_A_CLASS = 0.5
 _WEIGHT_OF_OVERLAP = 0.1
 
@@ -104,14 +104,14 @@ class ClassPenalty(JointCoupling):
         return np.asarray(weighted.T @ self.pairs(posterior))
 
     def reach(self, posterior: FloatArray) -> FloatArray:
-        """Return how much is said about the rows of each component, (components,)."""
+        """Return the weight of the statements about the rows of each component, (components,)."""
         return np.asarray((self.pairs.weights * self.pairs.degrees) @ posterior)
 
     def settled(self, carriers: IntArray) -> "SettledPenalty":
         """Return this coupling for when every component has its class."""
         return SettledPenalty(self.rows, self.pairs, self.strength, self.max_classes, self.sequential, carriers)
 
-    def _descend(self, scores: FloatArray, memory: ClassMemory) -> tuple[Joint, FloatArray]:
+    def _descend(self, scores: FloatArray, memory: ClassMemory) -> tuple[JointPosterior, FloatArray]:
         """Lower the energy, from where the last E-step stopped, until little changes."""
         joint = self.field.at(scores, scores if memory.log_joint is None else memory.log_joint)
         steps = np.ones(len(joint.energy)) if memory.steps is None else memory.steps
@@ -131,7 +131,7 @@ class ClassPenalty(JointCoupling):
         return np.asarray(np.log(counts / counts.sum(axis=1, keepdims=True)))
 
     def _first_allocation(self, scores: FloatArray) -> FloatArray:
-        """Return ln β from correlation clustering of the components, as the rows choose them without any pairs."""
+        """Return ln β from correlation clustering of the components, by the posterior without pairs."""
         posterior = softly(scores).shares
         weights = self.component_weights(posterior) - _WEIGHT_OF_OVERLAP * overlap(posterior, self.pairs.weights)
         classes = correlation_clusters(weights, max_clusters=self.max_classes, price=_PRICE_OF_A_CLASS)
@@ -143,7 +143,7 @@ class ClassPenalty(JointCoupling):
 
 @dataclass(frozen=True, eq=False)
 class SettledPenalty(ClassPenalty):
-    """The same once every component has its class: rows are told the classes that they, not their components, have.
+    """The same once every component has its class: the posterior shows the rows' own classes.
 
     Parameters
     ----------

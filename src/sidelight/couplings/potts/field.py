@@ -17,11 +17,6 @@ from sidelight.inference.rows import take_rows
 from sidelight.kernels.loops import Backend, softly
 from sidelight.kernels.neighbours import Links, PosteriorTables
 
-# Atoms that one task takes at a time; no matter how many threads there are, so that sums come out the same.
-_PART = 24 * 768
-# From so many linked atoms on, their posterior is remembered in single precision: half as much to fetch from all over
-# the memory, and rounding errors of so many links average out.
-_MANY = 100_000
 _NO_CLASSES = np.empty(0, dtype=np.int64)
 
 
@@ -74,12 +69,19 @@ class PottsField:
     repulsion : float
         ρ.
     backend : Backend
+    part_atoms : int
+        Atoms that one task takes at a time, whatever the number of threads, so that sums are the same.
+    single_precision_from : int
+        Number of linked atoms from which on their posterior is remembered in single precision: half as much to fetch
+        from all over the memory, and rounding errors of many links average out.
     """
 
     plan: Plan
     strength: float
     repulsion: float
     backend: Backend
+    part_atoms: int = 24 * 768
+    single_precision_from: int = 100_000
     monotone = True
 
     @cached_property
@@ -138,7 +140,11 @@ class PottsField:
         for number, stage in enumerate(self.plan.stages):
             offset = log_weights + (self._attitude[stage.label] @ sums if stage.label >= 0 else 0.0)
             update = partial(self._update, tied, stage, offset, before.posterior, after, write)
-            parts = list(share_out(update, _parts(len(stage.starts)), partial(next, iter(workers)), tied.n_threads))
+            parts = list(
+                share_out(
+                    update, _parts(len(stage.starts), self.part_atoms), partial(next, iter(workers)), tied.n_threads
+                )
+            )
             gathered = reduce(add, (part.statistics for part in parts))
             found.append(gathered)
             value += sum(part.value for part in parts) + float((log_weights - offset) @ gathered.mass)
@@ -153,7 +159,7 @@ class PottsField:
     def _blank(self, k: int) -> FieldMemory:
         """Return what there is to remember before the first E-step: nothing pulls anywhere."""
         n = self.plan.n_linked
-        kind = np.float32 if n >= _MANY else np.float64
+        kind = np.float32 if n >= self.single_precision_from else np.float64
         posterior = self._tables.empty(n, k, kind)
         posterior[:] = 0.0
         return FieldMemory(np.zeros((len(self._counts), k)), posterior)
@@ -269,5 +275,5 @@ def _rows(stage: Stage, part: slice) -> IntArray:
     return stage.rows[bounds[part.start] : bounds[part.stop]]
 
 
-def _parts(n: int) -> list[slice]:
-    return [slice(start, min(start + _PART, n)) for start in range(0, n, _PART)]
+def _parts(n: int, size: int) -> list[slice]:
+    return [slice(start, min(start + size, n)) for start in range(0, n, size)]
