@@ -7,9 +7,8 @@ from scipy.spatial.distance import dice, jaccard
 from sklearn.datasets import load_digits, make_blobs, make_moons
 
 from sidelight.baselines import GraphPropagation
-from sidelight.baselines.nearest import nearest_others
 from sidelight.baselines.propagation import propagate
-from sidelight.graphs.neighbours import row_graph, similarities
+from sidelight.graphs.neighbours import nearest_others, row_graph, similarities
 from sidelight.side import draw_labels
 
 

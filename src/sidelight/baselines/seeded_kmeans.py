@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sidelight._typing import AnyArray, FloatArray, IntArray
-from sidelight.baselines.base import Known, Partition, PartitionEstimator
-from sidelight.baselines.centres import move_centres, settle_empty, squared_distances
+from sidelight.baselines.base import Partition, PartitionEstimator, Task
+from sidelight.baselines.support.centres import move_centres, settle_empty, squared_distances
 from sidelight.estimators.base.parameters import check_integer
 from sidelight.estimators.registry import register
 from sidelight.inference.starts import spread_centres
@@ -79,12 +79,12 @@ class SeededKMeans(PartitionEstimator):
         check_integer("n_init", self.n_init, least=1)
         check_integer("max_iter", self.max_iter, least=1)
 
-    def _partition(self, X: AnyArray, known: Known) -> Partition:
-        codes = known.labels.codes
-        weights, classes = np.ones(len(X)), np.arange(known.n_clusters)
+    def _partition(self, X: AnyArray, task: Task) -> Partition:
+        codes = task.labels.codes
+        weights, classes = np.ones(len(X)), np.arange(task.n_clusters)
         held = codes if self.constrained else np.full(len(X), -1)
         runs = [
-            lloyd(X, spread_centres(X, weights, codes, classes, known.random), held, max_iter=self.max_iter)
+            lloyd(X, spread_centres(X, weights, codes, classes, task.random), held, max_iter=self.max_iter)
             for _ in range(self.n_init)
         ]
         return min(runs, key=lambda run: run.objectives[-1])

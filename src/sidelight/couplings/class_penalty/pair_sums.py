@@ -95,7 +95,7 @@ class PairSums:
 
 
 def label_sums(by_label: FloatArray) -> FloatArray:
-    """Return the signed sum over all labelled rows for a row of each label, T − 2 S_c, from the sums S_c (labels, q)."""
+    """Return the signed sum over labelled rows for a row of each label, T − 2 S_c, from the sums S_c (labels, q)."""
     return by_label.sum(axis=0) - 2 * by_label
 
 

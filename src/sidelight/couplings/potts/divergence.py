@@ -16,7 +16,7 @@ class DivergenceField:
     """Labels that attract by a divergence between components (Echraibi et al. 2019, equations 2 and 3).
 
     A row's score for component k is E ln p_k(x) + E ln π_k − λ Σ_m Σ_l r_ml V(k, l), the first sum over the other rows
-    of its label. V moves with the components, so that its normaliser is no constant, and all rows are updated at once:
+    of its label. V moves with the components, so that its normaliser varies, and all rows are updated at once:
     the objective may fall. As in the paper's appendix, labelled rows count for the weights; its section 2.4 leaves them
     out.
 

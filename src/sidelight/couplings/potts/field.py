@@ -52,10 +52,10 @@ class PottsField:
         E = Σ_c (λ / 2 n_c) (n_c² − |S_c|²) + Σ_{c<c'} ρ λ S_c·S_c' / √(n_c n_c')
             + Σ_must w (1 − r_a·r_b) + Σ_cannot w r_a·r_b.
 
-    The paper weights pairs by a divergence between components, which moves with them, so that its normaliser is no
-    constant and its updates raise no bound. A constant potential has a constant normaliser: the bound is one, all rows
-    count for the weights, and every step raises it. The paper's labels only attract (ρ = 0); then nothing keeps two
-    labels from sharing a component.
+    The paper weights pairs by a divergence between components, which moves with them, so that its normaliser varies and
+    its objective is not a bound. A constant potential has a constant normaliser: the objective is a bound, all rows
+    count for the weights, and every step raises it. The paper's labels only attract (ρ = 0), so that two labels may
+    share a component.
 
     The first term contains a row's pull on itself, (λ / 2 n_c)(1 − |r_n|²) ≥ 0, which only lowers the bound and makes
     the energy concave in the rows of one label, so that all of them can be updated at once. Labels repel each other one
@@ -90,7 +90,7 @@ class PottsField:
 
     @cached_property
     def rows(self) -> IntArray:
-        """Numbers of the rows that something is said about."""
+        """Numbers of the rows that side information mentions."""
         return np.concatenate([stage.rows for stage in self.plan.stages])
 
     @cached_property
@@ -104,8 +104,8 @@ class PottsField:
         return counts
 
     @cached_property
-    def _attitude(self) -> FloatArray:
-        """How a row of one label feels about the rows of another, (labels, labels): −∂E/∂r = attitude @ S."""
+    def _interaction(self) -> FloatArray:
+        """Interaction of the labels, (labels, labels): −∂E/∂r = interaction @ S."""
         if not len(self._counts):
             return np.empty((0, 0))
         between = -self.repulsion * self.strength / np.sqrt(np.outer(self._counts, self._counts))
@@ -138,7 +138,7 @@ class PottsField:
         value = 0.0
         own = np.zeros((max(len(sums), 1), k))
         for number, stage in enumerate(self.plan.stages):
-            offset = log_weights + (self._attitude[stage.label] @ sums if stage.label >= 0 else 0.0)
+            offset = log_weights + (self._interaction[stage.label] @ sums if stage.label >= 0 else 0.0)
             update = partial(self._update, tied, stage, offset, before.posterior, after, write)
             parts = list(
                 share_out(
@@ -157,7 +157,7 @@ class PottsField:
         return TiedExpectation(statistics, statistics.mass, evidence, FieldMemory(sums, after))
 
     def _blank(self, k: int) -> FieldMemory:
-        """Return what there is to remember before the first E-step: nothing pulls anywhere."""
+        """Return the memory before the first E-step: all zeros."""
         n = self.plan.n_linked
         kind = np.float32 if n >= self.single_precision_from else np.float64
         posterior = self._tables.empty(n, k, kind)
@@ -165,8 +165,10 @@ class PottsField:
         return FieldMemory(np.zeros((len(self._counts), k)), posterior)
 
     def _energy(self, sums: FloatArray) -> float:
-        """Return the energy of the labels, and of the links as if they all were broken."""
-        labels = 0.5 * float(self.strength * self._counts.sum() - np.einsum("ck,cd,dk->", sums, self._attitude, sums))
+        """Return the energy of the labels, and of the links as if all were broken."""
+        labels = 0.5 * float(
+            self.strength * self._counts.sum() - np.einsum("ck,cd,dk->", sums, self._interaction, sums)
+        )
         return labels + self.plan.must_weight
 
     def _update(
@@ -265,7 +267,7 @@ def _keep(shares: FloatArray, links: Links) -> None:
 
 
 def _masses(stage: Stage) -> FloatArray:
-    """Return how many rows each atom of a stage stands for."""
+    """Return the number of rows that each atom of a stage stands for."""
     return stage.weights * np.add.reduceat(stage.row_weights, stage.starts)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from sidelight._storable import storable
 from sidelight._typing import FloatArray, IntArray
-from sidelight.baselines.centres import squared_distances
+from sidelight.baselines.support.centres import squared_distances
 
 
 class Statistics(NamedTuple):

@@ -4,16 +4,14 @@ import numpy as np
 
 from sidelight._typing import IntArray
 from sidelight.exceptions import InfeasibleError
-from sidelight.graphs.colouring import Conflict, find_conflict
+from sidelight.graphs.colouring import Conflict
 from sidelight.side import Closure, SideInformation
-
-__all__ = ["Conflict", "InfeasibleError", "explain", "find_conflict", "out_of_budget"]
 
 _SHOWN = 8
 
 
 def out_of_budget(n_clusters: int, max_tries: int) -> InfeasibleError:
-    """Return the error for a search that came to no end."""
+    """Return the error for a search that ran out of its budget."""
     return InfeasibleError(
         f"no assignment to n_clusters={n_clusters} clusters that respects every cannot-link was found in "
         f"max_tries={max_tries} tries, and none was ruled out; raise max_tries or n_clusters, or use HMRFKMeans, "
