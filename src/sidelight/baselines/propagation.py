@@ -191,7 +191,7 @@ def propagate(
     graph : (n, n)
         Symmetric, not negative, empty on the diagonal.
     codes : (n,)
-        Class of each labelled row, -1 untask.
+        Class of each labelled row, -1 for the others.
     n_classes : int
     smoothness : float
         λ.
