@@ -37,17 +37,17 @@ class GraphPropagation(PartitionEstimator):
     Parameters
     ----------
     n_clusters : int, optional
-        None takes the number of labelled classes; 8, as scikit-learn does, where there are no labels. A cluster nobody
-        labelled is seeded by one row, the nearest to a centre that k-means finds for it.
+        None takes the number of labelled classes; 8, as scikit-learn does, where there are no labels. A cluster
+        without labels is seeded by one row, the nearest to a centre that k-means finds for it.
     similarity : {"rbf", "binary", "cosine", "dice", "jaccard"}, default "rbf"
         The weight of an edge. "binary" is 1 for every neighbour; the last three are the lecture's similarities of
         texts, Jaccard in Tanimoto's form for real numbers.
     n_neighbors : int or None, default 10
-        Each row is joined to so many most similar rows; None joins all rows, for small tables.
+        Number of most similar rows that each row is joined to; None joins all rows, for small tables.
     gamma : float, optional
         Of exp(−γ‖x − y‖²). None: 1/2σ², σ being the median distance of rows from their 10th neighbour.
     smoothness : float, default 0.01
-        λ, how much similar rows want the same class against how much labelled rows want their own.
+        λ, the weight of smoothness over the graph against the fit to the labels.
     max_iter : int, default 1000
         Of conjugate gradients.
     tol : float, default 1e-10
@@ -55,7 +55,7 @@ class GraphPropagation(PartitionEstimator):
     n_jobs : int, optional
         Threads that look for neighbours.
     random_state : int, RandomState or None
-        Of the seeds of clusters that nobody labelled.
+        Of the seeds of clusters without labels.
 
     Attributes
     ----------

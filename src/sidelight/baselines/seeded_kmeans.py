@@ -16,7 +16,7 @@ from sidelight.inference.starts import spread_centres
 class SeededKMeans(PartitionEstimator):
     """K-means seeded by labels (Basu, Banerjee and Mooney 2002).
 
-    Every labelled class starts at the mean of its labelled rows; clusters nobody labelled start at rows drawn by
+    Every labelled class starts at the mean of its labelled rows; clusters without labels start at rows drawn by
     k-means++, far from the others. Without labels it is plain k-means.
 
     Parameters
@@ -36,7 +36,7 @@ class SeededKMeans(PartitionEstimator):
     labels_ : (n,)
     n_clusters_ : int
     cluster_names_ : (n_clusters_,)
-        The label of each cluster, or "new 1", "new 2", … where nobody labelled one of its rows.
+        The label of each cluster, or "new 1", "new 2", … where none of its rows has a label.
     cluster_centers_ : (n_clusters_, d)
     inertia_ : float
         Sum of squared distances from the centres; ``objectives_`` has it after every step.

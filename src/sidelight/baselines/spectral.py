@@ -36,12 +36,12 @@ class ConstrainedSpectralClustering(PartitionEstimator):
         The graph: Gaussian similarities of nearest neighbours (sparse) or of all pairs, or X itself, which may be
         sparse.
     n_neighbors : int, default 10
-        Each row is joined to so many nearest rows.
+        Number of nearest rows that each row is joined to.
     gamma : float, optional
         Of exp(−γ‖x − y‖²). None: 1/2σ², σ being the median distance of rows from their 10th neighbour.
     link_weight : float, optional
         What a certain link weighs, in units of the mean degree; one with confidence q weighs 2q − 1 times as much. None
-        finds it as said above.
+        searches for it as described above.
     n_init : int, default 5
         Number of starts of k-means on the eigenvectors.
     n_jobs : int, optional
@@ -194,7 +194,7 @@ def constrained_eigenvectors(
 
 
 def normalised_cut(graph: "csr_array[np.float64]", clusters: IntArray, n_clusters: int) -> float:
-    """Return Σ_k cut(k) / volume(k) (Shi and Malik 2000); empty clusters cost nothing."""
+    """Return Σ_k cut(k) / volume(k) (Shi and Malik 2000); empty clusters cost zero."""
     members = np.eye(n_clusters)[clusters]
     volume = members.T @ _degrees(graph)
     inner = (members * (graph @ members)).sum(axis=0)
@@ -202,7 +202,7 @@ def normalised_cut(graph: "csr_array[np.float64]", clusters: IntArray, n_cluster
 
 
 def _degrees(graph: "csr_array[np.float64]") -> FloatArray:
-    """Return the degrees, with next to nothing for rows that are joined to none."""
+    """Return the degrees, with a tiny value for rows that are joined to none."""
     degrees = np.asarray(graph.sum(axis=1)).ravel()
     return np.maximum(degrees, 1e-10 * max(float(degrees.mean()), np.finfo(float).tiny))
 

@@ -45,7 +45,7 @@ class OutOfBudgetError(Exception):
 
 
 class UncolourableError(Exception):
-    """There is no colouring; ``nodes`` are connected nodes that cannot be coloured by themselves."""
+    """No colouring exists; ``nodes`` are connected nodes that cannot be coloured by themselves."""
 
     def __init__(self, nodes: list[int]) -> None:
         super().__init__(nodes)
@@ -68,7 +68,7 @@ def colour(neighbours: Neighbours, costs: FloatArray, *, max_tries: int) -> IntA
     ----------
     neighbours : list of lists
     costs : (nodes, colours)
-        What each colour costs: it decides which colours are tried first, not what is accepted.
+        Costs decide which colours are tried first, not which are accepted.
     max_tries : int
         Budget of choices that the search may try.
 
@@ -80,9 +80,9 @@ def colour(neighbours: Neighbours, costs: FloatArray, *, max_tries: int) -> IntA
     Raises
     ------
     UncolourableError
-        If there is no colouring.
+        If no colouring exists.
     OutOfBudgetError
-        If the budget ran out before either was known.
+        If the budget ran out before a colouring or a proof was found.
     """
     n_colours = costs.shape[1]
     ranked = np.argsort(costs, axis=1, kind="stable")
@@ -139,7 +139,7 @@ def connected(nodes: list[int], neighbours: Neighbours) -> list[list[int]]:
 def search(nodes: list[int], neighbours: Neighbours, ranked: IntArray, *, max_tries: int) -> Search:
     """Colour a connected graph by backtracking with forward checking, or prove that it cannot be done.
 
-    Colours that no node has yet are alike: where one of them fails, the others would.
+    Unused colours are interchangeable: where one of them fails, the others would.
     """
     n_colours = int(ranked.shape[1])
     inside = set(nodes)
@@ -210,7 +210,7 @@ def search(nodes: list[int], neighbours: Neighbours, ranked: IntArray, *, max_tr
 
 
 def cheapen(colours: IntArray, costs: FloatArray, pairs: IntArray) -> IntArray:
-    """Lower the cost of a colouring by exchanging two colours wherever that pays, until it pays nowhere.
+    """Lower the cost of a colouring by exchanging two colours wherever that lowers it.
 
     Nodes of two colours fall into connected parts; within each the two colours can be exchanged and the colouring stays
     one (Kempe 1879). A node without a neighbour of the other colour is a part by itself, so every permitted move of a

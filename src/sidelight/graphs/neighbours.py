@@ -19,7 +19,7 @@ from sidelight._typing import FloatArray, IntArray
 from sidelight.inference.executors.threads import thread_count
 
 # With more features a tree looks at nearly all rows, and products of matrices do that quicker.
-_MOST_FEATURES_FOR_A_TREE = 12
+_MAX_TREE_FEATURES = 12
 _LEAF_ROWS = 32
 
 
@@ -32,7 +32,7 @@ class Nearest(NamedTuple):
 
 def nearest_rows(X: FloatArray, among: FloatArray, wanted: int, n_jobs: int | None = None) -> Nearest:
     """Return the rows of a table nearest to each row of another."""
-    if X.shape[1] > _MOST_FEATURES_FOR_A_TREE:
+    if X.shape[1] > _MAX_TREE_FEATURES:
         found = NearestNeighbors(n_neighbors=wanted, algorithm="brute", n_jobs=n_jobs).fit(among).kneighbors(X)
         return Nearest(found[0], found[1].astype(np.int64))
     # SciPy's tree takes a third of the time that scikit-learn's does, and a third of that if rows that are close in
@@ -73,7 +73,7 @@ def _jaccard(products: FloatArray, first: FloatArray, second: FloatArray) -> Flo
 
 
 def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
-    # Rows of zeros are similar to nothing; negative similarities are no edges.
+    # Rows of zeros have similarity zero to all; negative similarities make no edges.
     return np.maximum(np.divide(above, below, out=np.zeros_like(above), where=below > 0), 0.0)
 
 
@@ -124,9 +124,9 @@ def to_neighbours(
     gamma: float,
     n_jobs: int | None = None,
 ) -> "csr_array[np.float64]":
-    """Return the shares, which add up to one, that each row gives to the rows most similar to it in another table.
+    """Return the shares, which sum to one, of the rows most similar to each row in another table.
 
-    A row that is similar to none of them shares itself out evenly among all.
+    A row that is similar to none of them has equal shares for all.
     """
     n = len(among)
     wanted = n if n_neighbors is None else min(n_neighbors, n)
@@ -168,23 +168,23 @@ def _sparse(values: FloatArray, near: IntArray, n_columns: int) -> "csr_array[np
 
 
 _RANK = 10
-_MOST_ROWS = 5000
+_MAX_ROWS = 5000
 
 
 def neighbour_gamma(X: FloatArray) -> float:
     """Return γ of exp(−γ‖x − y‖²) = exp(−‖x − y‖²/2σ²), with σ the median distance of rows from their 10th neighbour.
 
-    Such a kernel sees the ten nearest rows or so and little beyond, so that it follows clusters of any shape. The mean
-    distance of all pairs, which papers often take, sees the whole table and cannot tell two moons apart.
+    Such a kernel reaches about the ten nearest rows, so that it follows clusters of any shape. The mean
+    distance of all pairs, which papers often take, spans the whole table and cannot separate two moons.
     """
     rank = min(_RANK, len(X) - 1)
     if rank == 0:
         return 1.0
-    # On a large table some of the rows, evenly spread, tell the median well enough.
-    asked = X[:: -(-len(X) // _MOST_ROWS)]
+    # On a large table the median of some rows, evenly spread, is good enough.
+    asked = X[:: -(-len(X) // _MAX_ROWS)]
     distances = nearest_rows(asked, X, rank + 1).distances[:, -1]
     width = float(np.median(distances))
     if width == 0:
-        # More than half of the rows are repeated ten times: the distances that are left, if any, decide.
+        # More than half of the rows are repeated ten times: the positive distances, if any, decide.
         width = float(distances[distances > 0].mean()) if distances.any() else 1.0
     return 1 / (2 * width**2)

@@ -22,7 +22,7 @@ class SoftLinks(NamedTuple):
 def soft_links(side: SideInformation) -> SoftLinks:
     """Return links as stated, with labels and blocks turned into links.
 
-    A link with confidence q weighs 2q − 1: nothing for a guess, 1 where certain. Rows of a label or block are joined
+    A link with confidence q weighs 2q − 1: zero for a guess, 1 where certain. Rows of a label or block are joined
     in a chain. Of two labels, each row is kept apart from one row of the other, so that L labels of m rows take about
     L²m/2 links and not (Lm)²/2.
     """

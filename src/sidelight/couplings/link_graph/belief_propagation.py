@@ -59,7 +59,7 @@ class LoopyGraph:
 
     @cached_property
     def softened(self) -> tuple[FloatArray, FloatArray]:
-        """Log potentials (q,) of equal and different classes with nothing forbidden."""
+        """Log potentials (q,) of equal and different classes without forbidden pairs."""
         least = np.maximum(self.log_equal, self.log_different) + np.log(SOFTENING)
         equal = np.where(np.isneginf(self.log_equal), least, self.log_equal)
         return equal, np.where(np.isneginf(self.log_different), least, self.log_different)
@@ -148,7 +148,7 @@ def _sweep(graph: LoopyGraph, totals: FloatArray, messages: Messages, message: M
 
 
 def sum_product(scores: FloatArray, log_equal: FloatArray, log_different: FloatArray) -> FloatArray:
-    """Return the messages of :func:`summed` up to a constant for each, where nothing is forbidden.
+    """Return the messages of :func:`summed` up to a constant for each, where no pair is forbidden.
 
     With shares p of the classes they are ln(1 + (equal / different − 1) p), which needs no scaling. Nor do the scores:
     the largest total of a node is zero, and what a single link adds to it is bounded.

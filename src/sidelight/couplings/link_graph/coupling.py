@@ -32,7 +32,7 @@ _N_PASSES = 10
 class NodeShares(NamedTuple):
     """Shares (g, classes) of the classes of each node, the value of this choice, and where the next may start.
 
-    The memory is empty, not None, where there is nothing to remember, so that no posterior is kept in its place.
+    The memory is empty, not None, where there is no memory, so that no posterior is kept in its place.
     """
 
     shares: FloatArray

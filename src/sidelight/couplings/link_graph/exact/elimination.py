@@ -79,7 +79,7 @@ class Bucket(NamedTuple):
 class Shape:
     """How to sum out a graph: its buckets, variables numbered in the order of elimination.
 
-    ``order`` (s,) tells which node each variable is.
+    ``order`` (s,) has the node of each variable.
     """
 
     order: IntArray
