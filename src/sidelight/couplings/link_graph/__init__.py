@@ -16,7 +16,7 @@ normaliser          the normaliser of the prior where the links are given ("cond
 """
 
 from sidelight.couplings.link_graph.coupling import HARD, SOFT, LinkGraph, LinkGraphs, link_graphs
-from sidelight.couplings.link_graph.normaliser import Prior, PriorSum, log_prior_partition
+from sidelight.couplings.link_graph.normaliser import Prior, PriorSum
 from sidelight.couplings.link_graph.plan import Inference, Plan, infer, most_probable, pair_marginals, plan
 from sidelight.couplings.link_graph.problem import LinkedRows, LinkProblem, linked_rows
 
@@ -34,7 +34,6 @@ __all__ = [
     "infer",
     "link_graphs",
     "linked_rows",
-    "log_prior_partition",
     "most_probable",
     "pair_marginals",
     "plan",

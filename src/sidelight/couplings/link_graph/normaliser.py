@@ -95,8 +95,3 @@ class Prior:
 
 def _some(pairs: Pairs, which: IntArray | slice) -> Pairs:
     return Pairs(pairs.ends[which], pairs.log_equal[which], pairs.log_different[which], pairs.edges[which])
-
-
-def log_prior_partition(plan: Plan, log_alpha: FloatArray, draws: FloatArray) -> PriorSum:
-    """Return ln Z and its gradient; `Prior.of` keeps the counting for many values of ``log_alpha``."""
-    return Prior.of(plan, draws)(log_alpha)

@@ -146,6 +146,8 @@ def _forest(
     log_equal, log_different = graph.log_equal[edges], graph.log_different[edges]
     roots = np.flatnonzero(~has_parent & ~in_loop)
     forest = trees.Forest(nodes, peeling.levels, peeling.chain, roots, edges, log_equal, log_different)
+    if not peeling.loop_edges.size:
+        return forest, (), None
     loops = connected_loops(ends, peeling.loop_edges)
     batches, left = batch_loops(loops, log_equal, log_different, n_classes, max_entries)
     return forest, batches, bp.LoopyGraph.of(left, log_equal, log_different) if left else None
