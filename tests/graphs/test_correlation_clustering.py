@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sidelight.graphs.correlation_clustering import correlation_clusters, disagreement
+from sidelight.graphs.correlation_clustering import correlation_clusters
 
 
 def partitions(n):
@@ -20,6 +20,12 @@ def partitions(n):
 def random_weights(seed, k):
     weights = np.random.default_rng(seed).normal(size=(k, k))
     return weights + weights.T
+
+
+def disagreement(weights, clusters):
+    """Sum of the weights of the pairs joined."""
+    joined = np.triu(clusters[:, None] == clusters, k=1)
+    return float(weights[joined].sum())
 
 
 def cost(weights, clusters, price):

@@ -44,12 +44,6 @@ def correlation_clusters(
     return np.argsort(np.argsort(first))[number]
 
 
-def disagreement(weights: FloatArray, clusters: IntArray) -> float:
-    """Return the sum of the weights of the pairs joined."""
-    joined = np.triu(clusters[:, None] == clusters, k=1)
-    return float(weights[joined].sum())
-
-
 def _best_partition(weights: FloatArray, most: int, price: float) -> IntArray:
     """Find the best partition by dynamic programming over subsets, as bit masks.
 

@@ -3,11 +3,10 @@
 import numpy as np
 
 from sidelight._typing import IntArray
+from sidelight.couplings.link_graph.feasibility import MAX_SHOWN, list_links, list_rows
 from sidelight.exceptions import InfeasibleError
 from sidelight.graphs.colouring import Conflict
 from sidelight.side import Closure, SideInformation
-
-_SHOWN = 8
 
 
 def out_of_budget(n_clusters: int, max_tries: int) -> InfeasibleError:
@@ -25,27 +24,18 @@ def explain(conflict: Conflict, side: SideInformation, closure: Closure, n_clust
     links = _links_among(conflict.nodes, side, closure)
     rows = sorted({row for link in links for row in link})
     noun = "rows" if side.ids is None else "ids"
-
-    def name(row: int) -> str:
-        return str(row) if side.ids is None else repr(side.ids[row : row + 1].tolist()[0])
-
-    said = [
-        f"{name(a)}–{name(b)}" + (" (labels differ)" if min(side.labels[[a, b]]) >= 0 else "")
-        for a, b in links[:_SHOWN]
-    ]
-    more = f" and {len(links) - _SHOWN} more" if len(links) > _SHOWN else ""
+    said = list_links(links, [min(side.labels[list(link)]) >= 0 for link in links], side.ids)
     if conflict.is_clique:
         members = [int(np.flatnonzero(closure.chunklets == chunklet)[0]) for chunklet in conflict.nodes]
-        who = ", ".join(name(row) for row in members)
         reason = (
-            f"{noun} {who} (and what they are bound to by must-links) are all kept apart from each other, which takes "
-            f"{len(members)} clusters"
+            f"{noun} {list_rows(members, side.ids)} (and what they are bound to by must-links) are all kept apart from "
+            f"each other, which takes {len(members)} clusters"
         )
     else:
-        shown = ", ".join(name(row) for row in rows[:_SHOWN]) + (", …" if len(rows) > _SHOWN else "")
+        shown = list_rows(rows[:MAX_SHOWN], side.ids) + (", …" if len(rows) > MAX_SHOWN else "")
         reason = f"the {len(rows)} {noun} {shown} cannot be divided among so few"
     return InfeasibleError(
-        f"n_clusters={n_clusters} is too few for the cannot-links: {reason}. The links are {', '.join(said)}{more}. "
+        f"n_clusters={n_clusters} is too few for the cannot-links: {reason}. The links are {said}. "
         "Raise n_clusters, remove one of these links, or use HMRFKMeans, which may break links.",
         tuple(rows),
         tuple(links),

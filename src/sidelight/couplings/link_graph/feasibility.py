@@ -8,13 +8,14 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components, dijkstra
 
-from sidelight._typing import IntArray
+from sidelight._typing import AnyArray, IntArray
 from sidelight.couplings.link_graph.exact.two_classes import double_cover
 from sidelight.couplings.link_graph.problem import LinkProblem, Names
 from sidelight.exceptions import InfeasibleError
 from sidelight.graphs.colouring import OutOfBudgetError, UncolourableError, colour, find_conflict, neighbour_lists
 
-_SHOWN = 8
+# Rows and links that an error lists.
+MAX_SHOWN = 8
 _SEARCHES = 8
 _MAX_TRIES = 100_000
 
@@ -151,21 +152,27 @@ def _error(
     members = dict(zip(apart.pairs[which].ravel().tolist(), apart.nodes[which].ravel().tolist(), strict=True))
     rows = sorted(names.nodes[list(members.values())].tolist())
 
-    def name(row: int) -> str:
-        return str(row) if names.ids is None else repr(names.ids[row : row + 1].tolist()[0])
-
     links = [(int(a), int(b)) for a, b in ends]
-    said = [
-        f"{name(a)}–{name(b)}" + (" (labels differ)" if only_label else "")
-        for (a, b), only_label in zip(links[:_SHOWN], by_label, strict=False)
-    ]
     noun = "rows" if names.ids is None else "ids"
-    who = ", ".join(name(row) for row in rows[:_SHOWN]) + (f", … ({len(rows)} in all)" if len(rows) > _SHOWN else "")
-    more = f" and {len(links) - _SHOWN} more" if len(links) > _SHOWN else ""
+    who = list_rows(rows[:MAX_SHOWN], names.ids) + (f", … ({len(rows)} in all)" if len(rows) > MAX_SHOWN else "")
     return InfeasibleError(
         f"cannot_link asks for more than n_classes={n_classes}: {noun} {who} (and what they are bound to) {reason}. "
-        f"The links are {', '.join(said)}{more}. Raise n_classes, remove one of these links, or set link_confidence "
-        "below 1.",
+        f"The links are {list_links(links, by_label, names.ids)}. Raise n_classes, remove one of these links, or set "
+        "link_confidence below 1.",
         tuple(sorted(set(ends.ravel().tolist()))),
         tuple(links),
     )
+
+
+def list_rows(rows: Sequence[int], ids: AnyArray | None) -> str:
+    """Return rows, by their ids where they have any, as a list in words."""
+    return ", ".join(str(row) if ids is None else repr(ids[row : row + 1].tolist()[0]) for row in rows)
+
+
+def list_links(links: Sequence[tuple[int, int]], labels_differ: Sequence[bool] | AnyArray, ids: AnyArray | None) -> str:
+    """Return the first links as a list in words; those that only labels imply are marked."""
+    words = [
+        "–".join(list_rows([row], ids) for row in link) + (" (labels differ)" if differ else "")
+        for link, differ in zip(links[:MAX_SHOWN], labels_differ, strict=False)
+    ]
+    return ", ".join(words) + (f" and {len(links) - MAX_SHOWN} more" if len(links) > MAX_SHOWN else "")
