@@ -23,18 +23,18 @@ _MAX_TREE_FEATURES = 12
 _LEAF_ROWS = 32
 
 
-class Nearest(NamedTuple):
+class NearestRows(NamedTuple):
     """Distances and row numbers, (m, wanted) each, the nearest first."""
 
     distances: FloatArray
     rows: IntArray
 
 
-def nearest_rows(X: FloatArray, among: FloatArray, wanted: int, n_jobs: int | None = None) -> Nearest:
+def nearest_rows(X: FloatArray, among: FloatArray, wanted: int, n_jobs: int | None = None) -> NearestRows:
     """Return the rows of a table nearest to each row of another."""
     if X.shape[1] > _MAX_TREE_FEATURES:
         found = NearestNeighbors(n_neighbors=wanted, algorithm="brute", n_jobs=n_jobs).fit(among).kneighbors(X)
-        return Nearest(found[0], found[1].astype(np.int64))
+        return NearestRows(found[0], found[1].astype(np.int64))
     # SciPy's tree takes a third of the time that scikit-learn's does, and a third of that if rows that are close in
     # space are close in memory and asked about in turn.
     order = KDTree(among, leafsize=_LEAF_ROWS).indices
@@ -42,17 +42,17 @@ def nearest_rows(X: FloatArray, among: FloatArray, wanted: int, n_jobs: int | No
     asked = order if X is among else np.arange(len(X))
     distances, rows = tree.query(X[asked], np.arange(1, wanted + 1), workers=thread_count(n_jobs))
     back = np.argsort(asked)
-    return Nearest(distances[back], order[rows[back]].astype(np.int64))
+    return NearestRows(distances[back], order[rows[back]].astype(np.int64))
 
 
-def nearest_others(X: FloatArray, wanted: int, n_jobs: int | None = None) -> Nearest:
+def nearest_others(X: FloatArray, wanted: int, n_jobs: int | None = None) -> NearestRows:
     """Return the other rows of a table nearest to each of its rows."""
     distances, rows = nearest_rows(X, X, wanted + 1, n_jobs)
     # A row is among its own nearest, not always first, or not at all where more rows than asked for equal it.
     own = rows == np.arange(len(X))[:, None]
     own[~own.any(axis=1), -1] = True
     shape = (len(X), wanted)
-    return Nearest(distances[~own].reshape(shape), rows[~own].reshape(shape))
+    return NearestRows(distances[~own].reshape(shape), rows[~own].reshape(shape))
 
 
 _BATCH_CELLS = 4_000_000

@@ -12,7 +12,7 @@ from sidelight._typing import FloatArray, IntArray
 _NEIGHBOURS = 10
 
 
-class Merging(NamedTuple):
+class Agglomeration(NamedTuple):
     """Clusters during agglomeration; each merger adds one and ends two.
 
     Parameters
@@ -87,7 +87,7 @@ def constrained_ward(
     return _number(rows, weights, ends, n_clusters)
 
 
-def _begin(rows: FloatArray, weights: FloatArray, chunklets: IntArray, apart: IntArray) -> Merging:
+def _begin(rows: FloatArray, weights: FloatArray, chunklets: IntArray, apart: IntArray) -> Agglomeration:
     n_chunklets = int(chunklets.max()) + 1
     sums, mass = np.zeros((2 * n_chunklets, rows.shape[1])), np.zeros(2 * n_chunklets)
     np.add.at(sums, chunklets, rows * weights[:, None])
@@ -103,17 +103,17 @@ def _begin(rows: FloatArray, weights: FloatArray, chunklets: IntArray, apart: In
         for a, b in links.tolist():
             sets[a].add(b)
             sets[b].add(a)
-    return Merging(sums, mass, near, apart_from)
+    return Agglomeration(sums, mass, near, apart_from)
 
 
-def _offers(merging: Merging, cluster: int, others: Iterable[int]) -> list[tuple[float, int, int]]:
+def _offers(merging: Agglomeration, cluster: int, others: Iterable[int]) -> list[tuple[float, int, int]]:
     allowed = [other for other in others if other not in merging.apart[cluster]]
     return [
         (cost, cluster, other) for cost, other in zip(merging.costs(cluster, allowed).tolist(), allowed, strict=True)
     ]
 
 
-def _merge(merging: Merging, first: int, second: int, merged: int) -> None:
+def _merge(merging: Agglomeration, first: int, second: int, merged: int) -> None:
     merging.sums[merged] = merging.sums[first] + merging.sums[second]
     merging.mass[merged] = merging.mass[first] + merging.mass[second]
     for sets in (merging.near, merging.apart):

@@ -55,7 +55,7 @@ class UnitSet(NamedTuple):
     add_rows : (units, r)
         Sparse; adds up what the rows of each unit have.
     outer : (p,)
-        DirectedPairs, by position, from these rows to rows of other units.
+        Pairs, by position, from these rows to rows of other units.
     add_outer : (units, p)
         Sparse; adds up what those pairs cost.
     inner, add_inner : (q,), (units, q)

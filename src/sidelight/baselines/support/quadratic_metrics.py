@@ -1,10 +1,10 @@
 """Squared distances (x − y)ᵀA(x − y) whose A is fixed or learned (Bilenko, Basu and Mooney 2004).
 
-A metric holds one A for all clusters or one for each; arrays over groups of clusters are
-written (groups, …), and ``groups`` is 1 or the number of clusters. The cost of a broken cannot-link needs a distance
-that no pair exceeds. The paper takes the farthest pair under A, which changes with A, so that its update of A can raise
-the objective. Here it is tr(A·reach) with a fixed matrix ``reach`` that exceeds every (x − y)(x − y)ᵀ of the table:
-linear in A, which makes the update exact, and positive definite without repair.
+A metric holds one A for all clusters or one for each; arrays over groups of clusters are written (groups, …), and
+``groups`` is 1 or the number of clusters. The cost of a broken cannot-link needs a distance that no pair exceeds. The
+paper takes the farthest pair under A, which changes with A, so that its update of A can raise the objective. Here it is
+tr(A·reach) with a fixed matrix ``reach`` that exceeds every (x − y)(x − y)ᵀ of the table: linear in A, which makes the
+update exact, and positive definite without repair.
 """
 
 from typing import NamedTuple, Protocol, Self

@@ -179,7 +179,7 @@ class _ForestBeliefs(NamedTuple):
     ``pairs`` (q, classes, classes) is filled for edges that are summed out, where it was asked for.
     """
 
-    upward: trees.Upward
+    upward: trees.UpwardPass
     log_beliefs: FloatArray
     propagation: bp.Propagation | None
     pairs: FloatArray | None

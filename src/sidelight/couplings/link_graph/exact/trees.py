@@ -203,7 +203,7 @@ class Forest(NamedTuple):
         return self.log_equal[level.edges], self.log_different[level.edges]
 
 
-class Upward(NamedTuple):
+class UpwardPass(NamedTuple):
     """Log scores (f, classes) of the nodes given their subtrees, messages of each level, and the log of their scale.
 
     The messages of the chain come last.
@@ -214,7 +214,7 @@ class Upward(NamedTuple):
     log_scale: float
 
 
-def pass_upward(forest: Forest, scores: FloatArray, message: Message) -> Upward:
+def pass_upward(forest: Forest, scores: FloatArray, message: Message) -> UpwardPass:
     """Collect the messages of the trees, leaves first; ``message`` is `summed` or `maximal`."""
     gathered = scores[forest.nodes]
     messages = []
@@ -232,10 +232,10 @@ def pass_upward(forest: Forest, scores: FloatArray, message: Message) -> Upward:
     if chain.children.size:
         ends, links = (chain.children, chain.parents), forest.links(chain)
         log_scale += _compiled().pass_upward(*ends, *links, message is summed, gathered, messages[-1])
-    return Upward(gathered, messages, log_scale)
+    return UpwardPass(gathered, messages, log_scale)
 
 
-def pass_downward(forest: Forest, upward: Upward, beliefs: FloatArray, same: FloatArray) -> None:
+def pass_downward(forest: Forest, upward: UpwardPass, beliefs: FloatArray, same: FloatArray) -> None:
     """Fill in the log marginals (f, classes) of the nodes below those that have them, and ``same`` (q,)."""
     chain = forest.chain
     if chain.children.size:
@@ -253,7 +253,9 @@ def pass_downward(forest: Forest, upward: Upward, beliefs: FloatArray, same: Flo
         same[level.edges] = np.exp(log_sum(own + above) + log_equal - log_total)
 
 
-def cavities_of_trees(forest: Forest, upward: Upward, beliefs: FloatArray) -> tuple[IntArray, FloatArray, FloatArray]:
+def cavities_of_trees(
+    forest: Forest, upward: UpwardPass, beliefs: FloatArray
+) -> tuple[IntArray, FloatArray, FloatArray]:
     """Return the edges, and the log scores of their first and second ends, the lower node first, without the edge."""
     levels = (*forest.levels, forest.chain)
     children = np.concatenate([level.children for level in levels])
@@ -264,7 +266,7 @@ def cavities_of_trees(forest: Forest, upward: Upward, beliefs: FloatArray) -> tu
     return forest.edges[edges], np.where(turned, above, below), np.where(turned, below, above)
 
 
-def decide_downward(forest: Forest, upward: Upward, classes: IntArray) -> None:
+def decide_downward(forest: Forest, upward: UpwardPass, classes: IntArray) -> None:
     """Fill in the most probable classes (f,) of the nodes given those of the nodes they hang on."""
     chain = forest.chain
     if chain.children.size:
