@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
@@ -167,3 +168,31 @@ def test_hard_methods_refuse_links_that_may_be_wrong():
     side = SideInformation.build(4, must_link=[(0, 1)], confidence=0.8)
     with pytest.raises(ValueError, match="COPKMeans cannot use links with a confidence below 1: use .*HMRFKMeans"):
         COPKMeans(2).fit(np.eye(4), side=side)
+
+
+@every
+@pytest.mark.parametrize("max_iter", [None, 1, 3])
+def test_every_iteration_has_its_objective(baseline, max_iter):
+    X, partial = data()
+    model = baseline(random_state=0)
+    if max_iter is not None:
+        if "max_iter" not in model.get_params():
+            return
+        model.set_params(max_iter=max_iter)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X, partial)
+    assert model.n_iter_ >= 1
+    assert max_iter is None or model.n_iter_ <= max_iter
+    if baseline is GraphPropagation:
+        # Iterations solve a linear system; the criterion has one minimum.
+        assert model.objectives_ == [model.objective_]
+        return
+    assert len(model.objectives_) == model.n_iter_
+    if baseline is ConstrainedSpectralClustering:
+        # Iterations try weights of the links; the best of them need not be the last.
+        assert model.objective_ in model.objectives_
+        return
+    assert model.objective_ == model.objectives_[-1]
+    assert (np.diff(model.objectives_) <= 1e-9 * np.abs(model.objectives_[0])).all()
+    assert max_iter is None or model.converged_ or model.n_iter_ == max_iter

@@ -3,13 +3,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
-from scipy.spatial.distance import dice, jaccard
 from sklearn.datasets import load_digits, make_blobs, make_moons
 
 from sidelight.baselines import GraphPropagation
-from sidelight.baselines.nearest import nearest_others
 from sidelight.baselines.propagation import propagate
-from sidelight.graphs.neighbours import row_graph, similarities
+from sidelight.graphs.neighbours import row_graph
 from sidelight.side import draw_labels
 
 
@@ -56,43 +54,6 @@ def test_the_estimator_equals_a_dense_solve(similarity, n_neighbors):
     W = row_graph(X, similarity, n_neighbors=n_neighbors, gamma=1e-3).toarray()
     np.testing.assert_allclose(model.posterior_, dense_solution(W, partial, 10, 0.3)[0], atol=1e-8)
     np.testing.assert_array_equal(model.labels_, model.posterior_.argmax(axis=1))
-
-
-def test_similarities_of_binary_rows_are_the_usual_ones():
-    rng = np.random.default_rng(0)
-    X = rng.random((12, 9)) < 0.5
-    table = X.astype(float)
-    for name, distance in (("dice", dice), ("jaccard", jaccard)):
-        found = similarities(table, table, name, 0.0)
-        expected = [[1 - distance(a, b) for b in X] for a in X]
-        np.testing.assert_allclose(found, expected, atol=1e-12)
-    positive = rng.random((6, 4))
-    for name in ("cosine", "dice", "jaccard"):
-        found = similarities(positive, positive, name, 0.0)
-        np.testing.assert_allclose(found.diagonal(), 1)
-        assert found.max() <= 1 + 1e-12
-
-
-@pytest.mark.parametrize("d", [2, 15])
-def test_nearest_others_are_those_of_all_distances(d):
-    X = np.random.default_rng(0).normal(size=(60, d))
-    X[10] = X[11] = X[12] = X[13]
-    distances = np.linalg.norm(X[:, None] - X, axis=2)
-    np.fill_diagonal(distances, np.inf)
-    found = nearest_others(X, 2)
-    np.testing.assert_allclose(found.distances, np.sort(distances, axis=1)[:, :2], atol=1e-6)
-    assert not (found.rows == np.arange(60)[:, None]).any()
-    np.testing.assert_allclose(np.take_along_axis(distances, found.rows, axis=1), found.distances, atol=1e-6)
-
-
-@pytest.mark.parametrize("similarity", ["rbf", "cosine", "dice", "jaccard"])
-def test_graphs_of_neighbours_keep_the_most_similar(similarity):
-    X = np.random.default_rng(0).random((40, 5))
-    graph = row_graph(X, similarity, n_neighbors=4, gamma=2.0).toarray()
-    every = similarities(X, X, similarity, 2.0)
-    np.fill_diagonal(every, 0)
-    kept = every >= np.sort(every, axis=1)[:, [-4]]
-    np.testing.assert_allclose(graph, np.where(kept | kept.T, every, 0))
 
 
 def test_new_rows_take_the_mean_of_their_neighbours():

@@ -5,8 +5,8 @@ from sklearn.datasets import load_digits, make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from sidelight.baselines import ConstrainedSpectralClustering
-from sidelight.baselines.soft_links import soft_links
-from sidelight.baselines.spectral import constrained_eigenvectors, link_matrix, normalised_cut
+from sidelight.baselines.spectral import constrained_eigenvectors, normalised_cut
+from sidelight.baselines.support.soft_links import link_matrix, soft_links
 from sidelight.graphs.neighbours import row_graph
 from sidelight.side import SideInformation, draw_links
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles.mixtures import enumerate_chunklet
-from sidelight.couplings.chunklets import Chunklets
+from sidelight.couplings.chunklets import ChunkletCoupling
 from sidelight.kernels.loops import outright, softly
 
 
@@ -23,7 +23,7 @@ def coupling(groups, labels, classes, choose, row_weights=None, group_weights=No
     starts = np.flatnonzero(np.diff(groups, prepend=-1))
     rows = np.ones(len(groups)) if row_weights is None else row_weights
     chunklets = np.ones(len(labels)) if group_weights is None else group_weights
-    return Chunklets(np.arange(len(groups)), starts, labels, rows, chunklets, classes, choose)
+    return ChunkletCoupling(np.arange(len(groups)), starts, labels, rows, chunklets, classes, choose)
 
 
 @settings(max_examples=80, deadline=None)

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles.links import enumerate_linked
-from sidelight.couplings.pairwise import Pairs
+from sidelight.couplings.pairwise import PairCoupling
 
 CLASSES = np.array([0, 0, 1, 2])
 
@@ -13,7 +13,7 @@ CLASSES = np.array([0, 0, 1, 2])
 def pairs_of(must, cannot, labels, weights=None, classes=CLASSES):
     n = len(labels)
     must, cannot = (np.array(links, dtype=np.int64).reshape(-1, 2) for links in (must, cannot))
-    return Pairs(np.arange(n), must, cannot, labels, np.ones(n) if weights is None else weights, classes)
+    return PairCoupling(np.arange(n), must, cannot, labels, np.ones(n) if weights is None else weights, classes)
 
 
 def draw(seed, n):

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from sidelight.couplings.projection import Links, Projection, project
+from sidelight.couplings.projection import Projection, incidence_of, project
 
 
 def draw(seed):
@@ -24,7 +24,7 @@ def bound(q, scores, mass):
 @given(st.integers(0, 10**6))
 def test_no_other_posteriors_that_respect_the_links_are_better(seed):
     scores, mass, pairs = draw(seed)
-    links = Links.between(pairs, len(mass))
+    links = incidence_of(pairs, len(mass))
     found = project(scores, mass, links, None)
     assert (found.shares[pairs].sum(axis=1) <= 1 + 1e-6).all()
     # What the dual attains bounds the problem from above, and the projection attains it.
@@ -50,14 +50,14 @@ def test_a_general_optimiser_finds_nothing_better(seed):
         bounds=[(1e-12, 1)] * scores.size,
         constraints=constraints,
     )
-    found = project(scores, mass, Links.between(pairs, len(mass)), None)
+    found = project(scores, mass, incidence_of(pairs, len(mass)), None)
     np.testing.assert_allclose(found.value, -reference.fun, atol=1e-3)
     assert found.value >= -reference.fun - 1e-6
 
 
 def test_links_that_hold_already_change_nothing():
     scores = np.log([[0.9, 0.1], [0.1, 0.9]])
-    found = project(scores, np.ones(2), Links.between(np.array([[0, 1]]), 2), None)
+    found = project(scores, np.ones(2), incidence_of(np.array([[0, 1]]), 2), None)
     np.testing.assert_allclose(found.shares, [[0.9, 0.1], [0.1, 0.9]])
     np.testing.assert_array_equal(found.multipliers, 0)
     np.testing.assert_allclose(found.value, 0, atol=1e-12)
@@ -67,7 +67,7 @@ def test_two_rows_of_two_classes_have_a_closed_form():
     # Both log odds move by the same amount, until they are opposite.
     odds = np.array([5.0, 1.0])
     scores = np.column_stack([odds / 2, -odds / 2])
-    found = project(scores, np.ones(2), Links.between(np.array([[0, 1]]), 2), None)
+    found = project(scores, np.ones(2), incidence_of(np.array([[0, 1]]), 2), None)
     expected = 1 / (1 + np.exp(-np.array([2.0, -2.0])))
     np.testing.assert_allclose(found.shares[:, 0], expected, atol=1e-7)
 

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sidelight.couplings.link_graph.conflicts import find_conflict
 from sidelight.graphs.colouring import (
     OutOfBudgetError,
     UncolourableError,
     cheapen,
     colour,
+    find_conflict,
     neighbour_lists,
     search,
 )
@@ -58,16 +58,16 @@ def test_the_conflict_named_cannot_be_coloured_and_a_clique_is_one(graph):
         colour(neighbours, costs_of(n, k, seed), max_tries=10_000)
     except UncolourableError as found:
         conflict = find_conflict(found.nodes, neighbours, k, max_tries=10_000)
-        inside = pairs[np.isin(pairs, conflict.chunklets).all(axis=1)]
+        inside = pairs[np.isin(pairs, conflict.nodes).all(axis=1)]
         assert not colourings(n, inside, k)
         edges = {frozenset(pair) for pair in pairs.tolist()}
         cliques = [c for c in combinations(range(n), k + 1) if all(frozenset(p) in edges for p in combinations(c, 2))]
         assert conflict.is_clique == bool(cliques)
         if conflict.is_clique:
-            assert tuple(conflict.chunklets) in cliques
+            assert tuple(conflict.nodes) in cliques
         else:
             # Nothing can be left out of what deletion keeps.
-            for node in conflict.chunklets:
+            for node in conflict.nodes:
                 rest = inside[(inside != node).all(axis=1)]
                 assert colourings(n, rest, k)
 

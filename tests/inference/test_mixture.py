@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from scipy.stats import multivariate_normal
 
 from oracles.mixtures import FAMILIES, assigned, family_for, mixture_of, random_state, rows_of
-from sidelight.couplings.chunklets import Chunklets
-from sidelight.couplings.hard import Hard
-from sidelight.couplings.independent import Independent
+from sidelight.couplings.chunklets import ChunkletCoupling
+from sidelight.couplings.independent import Hard, Independent
 from sidelight.kernels.loops import NUMPY, compiled, outright, softly
 from sidelight.tables.table import CHUNK_ROWS
 
@@ -33,7 +32,7 @@ def problem(seed, covariance_type, assignment, *, labelled, weighted, blocks, n=
     couplings = ()
     if blocks:
         members = rng.permutation(n)[:12]
-        chunklets = Chunklets(
+        chunklets = ChunkletCoupling(
             members,
             np.array([0, 3, 8]),
             np.array([-1, 1 if labelled else -1, -1]),
@@ -155,7 +154,7 @@ def test_a_table_that_is_wholly_coupled_needs_no_free_rows():
     family = family_for(X, "full", rows=1.0, fraction=0.1)
     classes = np.arange(2)
     members = np.arange(6)
-    chunklets = Chunklets(members, np.array([0, 3]), np.full(2, -1), np.ones(6), np.ones(2), classes, softly)
+    chunklets = ChunkletCoupling(members, np.array([0, 3]), np.full(2, -1), np.ones(6), np.ones(2), classes, softly)
     mixture = mixture_of(X, family, 2, couplings=(chunklets,))
     state, first = mixture.step(random_state(rng, X, family, "full", 2))
     assert mixture.step(state)[1] >= first

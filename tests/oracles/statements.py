@@ -25,7 +25,7 @@ def random_side(rng, n, *, labels=True, links=True, blocks=True):
     )
 
 
-def field_of(side, strength, repulsion, *, weights=None, backend=NUMPY):
+def field_of(side, strength, repulsion, *, weights=None, backend=NUMPY, **settings):
     """Return the Potts field of some statements as a tuple of couplings, empty where there is no statement."""
     atoms = atoms_of(side, certain=strength)
-    return () if atoms is None else (PottsField(lay_stages(atoms, weights), strength, repulsion, backend),)
+    return () if atoms is None else (PottsField(lay_stages(atoms, weights), strength, repulsion, backend, **settings),)

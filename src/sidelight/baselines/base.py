@@ -1,4 +1,4 @@
-"""What every method of this room shares: reading, numbering the clusters, telling which statements were broken."""
+"""The fit of every baseline: reading, numbering the clusters, counting broken statements."""
 
 import warnings
 from abc import abstractmethod
@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._typing import AnyArray, IntArray, LabelArray
-from sidelight.baselines.numbering import Labelling, cluster_count, labelling, number_clusters
+from sidelight.baselines.support.numbering import Labelling, cluster_count, labelling, number_clusters
 from sidelight.estimators.base.clusterer import InformedEstimator
 from sidelight.inference.executors.threads import one_blas_thread
 from sidelight.metrics import Violations, violations
@@ -21,8 +21,8 @@ from sidelight.tables.survey import survey_finite
 from sidelight.tables.validation import check_integer, read_table
 
 
-class Known(NamedTuple):
-    """What a method's own fit is told besides the table."""
+class Task(NamedTuple):
+    """What a method fits besides the table: side information, labels, and the number of clusters."""
 
     side: SideInformation
     labels: Labelling
@@ -31,25 +31,28 @@ class Known(NamedTuple):
 
 
 class Partition(NamedTuple):
-    """What a method's own fit gives, in the method's own numbering of the clusters.
+    """The result of a method, in its own numbering of the clusters.
 
     Parameters
     ----------
     clusters : (n,)
         Cluster of each row.
     objectives : tuple of float
-        What the method lowers, after every step.
+        The objective after every step.
     converged : bool
     by_cluster : mapping from attribute to array
         Fitted attributes with one entry per cluster.
+    objective : float, optional
+        The objective of ``clusters``; the last one where absent.
     n_iter : int, optional
-        Steps taken; as many as there are objectives where absent.
+        Steps taken; the number of objectives where absent.
     """
 
     clusters: IntArray
     objectives: tuple[float, ...]
     converged: bool
     by_cluster: Mapping[str, AnyArray]
+    objective: float | None = None
     n_iter: int | None = None
 
 
@@ -62,10 +65,10 @@ class PartitionEstimator(InformedEstimator):
 
     @abstractmethod
     def _check_parameters(self) -> None:
-        """Refuse parameters that make no sense; ``n_clusters`` is looked at already."""
+        """Refuse invalid parameters; ``n_clusters`` is checked already."""
 
     @abstractmethod
-    def _partition(self, X: AnyArray, known: Known) -> Partition:
+    def _partition(self, X: AnyArray, task: Task) -> Partition:
         """Divide the rows."""
 
     @abstractmethod
@@ -82,7 +85,7 @@ class PartitionEstimator(InformedEstimator):
         side: SideInformation | None = None,
         sample_id: Any = None,
     ) -> Self:
-        """Divide the rows of a table, using what is known about them.
+        """Cluster the rows of a table, using side information about them.
 
         Parameters
         ----------
@@ -93,7 +96,7 @@ class PartitionEstimator(InformedEstimator):
         must_link, cannot_link : pairs, optional
             Pairs of row numbers, or of ids where ``sample_id`` names the rows.
         side : SideInformation, optional
-            What else is known. With ``sample_id`` its rows are found by their ids.
+            Further side information. With ``sample_id`` its rows are found by their ids.
         sample_id : (n,) array, optional
             Names of the rows.
 
@@ -106,12 +109,12 @@ class PartitionEstimator(InformedEstimator):
         self._check_parameters()
         rows = self._read_rows(X, reset=True)
         n = rows.shape[0]
-        said = self._read_side(n, y, must_link, cannot_link, side, sample_id)
-        labels = labelling(said)
+        statements = self._read_side(n, y, must_link, cannot_link, side, sample_id)
+        labels = labelling(statements)
         count = cluster_count(self.n_clusters, len(labels.names), n)
         with one_blas_thread():
-            partition = self._partition(rows, Known(said, labels, count, check_random_state(self.random_state)))
-        self._store(partition, count, said, labels)
+            partition = self._partition(rows, Task(statements, labels, count, check_random_state(self.random_state)))
+        self._store(partition, count, statements, labels)
         return self
 
     def predict(self, X: Any) -> LabelArray:
@@ -138,7 +141,7 @@ class PartitionEstimator(InformedEstimator):
         self.converged_ = partition.converged
         self.violations_: Violations = violations(side, self.labels_)
         self.objectives_ = list(partition.objectives)
-        self.objective_ = self.objectives_[-1]
+        self.objective_ = self.objectives_[-1] if partition.objective is None else partition.objective
         if not partition.converged:
             warnings.warn(
                 f"{type(self).__name__} was still changing when its iterations ran out; raise max_iter.",

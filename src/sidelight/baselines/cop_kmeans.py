@@ -5,10 +5,16 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from sidelight._typing import AnyArray, FloatArray, IntArray
-from sidelight.baselines.base import Known, Partition, PartitionEstimator
-from sidelight.baselines.centres import draw_centres, move_centres, settle_empty, squared_distances
-from sidelight.baselines.chunklets import Points, contract
-from sidelight.baselines.infeasible import explain, find_conflict, out_of_budget
+from sidelight.baselines.base import Partition, PartitionEstimator, Task
+from sidelight.baselines.support.centres import (
+    Points,
+    contract,
+    draw_centres,
+    move_centres,
+    settle_empty,
+    squared_distances,
+)
+from sidelight.baselines.support.infeasible import explain, out_of_budget
 from sidelight.estimators.registry import register
 from sidelight.graphs.colouring import (
     Neighbours,
@@ -16,6 +22,7 @@ from sidelight.graphs.colouring import (
     UncolourableError,
     cheapen,
     colour,
+    find_conflict,
     neighbour_lists,
 )
 from sidelight.tables.validation import check_integer
@@ -90,21 +97,21 @@ class COPKMeans(PartitionEstimator):
         check_integer("max_iter", self.max_iter, least=1)
         check_integer("max_tries", self.max_tries, least=1)
 
-    def _partition(self, X: AnyArray, known: Known) -> Partition:
-        closure = known.side.closure()
+    def _partition(self, X: AnyArray, task: Task) -> Partition:
+        closure = task.side.closure()
         points = contract(X, closure)
         apart = _Apart.between(closure.separated())
         runs = []
         for _ in range(self.n_init):
-            centres = draw_centres(points.means, points.weights, known.n_clusters, known.random)
+            centres = draw_centres(points.means, points.weights, task.n_clusters, task.random)
             try:
                 runs.append(_descend(points, apart, centres, max_iter=self.max_iter, max_tries=self.max_tries))
             except OutOfBudgetError:
-                raise out_of_budget(known.n_clusters, self.max_tries) from None
+                raise out_of_budget(task.n_clusters, self.max_tries) from None
             except UncolourableError as found:
-                conflict = find_conflict(found.nodes, apart.neighbours, known.n_clusters, max_tries=self.max_tries)
-                conflict = conflict._replace(chunklets=apart.chunklets[conflict.chunklets].tolist())
-                raise explain(conflict, known.side, closure, known.n_clusters) from None
+                conflict = find_conflict(found.nodes, apart.neighbours, task.n_clusters, max_tries=self.max_tries)
+                conflict = conflict._replace(nodes=apart.chunklets[conflict.nodes].tolist())
+                raise explain(conflict, task.side, closure, task.n_clusters) from None
         best = min(runs, key=lambda run: run.objectives[-1])
         return best._replace(clusters=best.clusters[points.of_row])
 

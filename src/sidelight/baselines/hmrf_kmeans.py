@@ -5,31 +5,20 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from sidelight._typing import AnyArray, BoolArray, FloatArray, IntArray
-from sidelight.baselines.base import Known, Partition, PartitionEstimator
-from sidelight.baselines.centres import farthest_first, move_centres, settle_empty
-from sidelight.baselines.chunklets import Points, contract
-from sidelight.baselines.conditional_modes import (
-    Pairs,
-    Prices,
-    UnitSet,
-    both_ways,
-    broken_cost,
-    independent_sets,
-    settle,
-)
-from sidelight.baselines.quadratic_metrics import (
+from sidelight._typing import AnyArray, FloatArray, IntArray
+from sidelight.baselines.base import Partition, PartitionEstimator, Task
+from sidelight.baselines.support.centres import Points, contract, farthest_first, move_centres
+from sidelight.baselines.support.hmrf_energy import HMRFEnergy
+from sidelight.baselines.support.quadratic_metrics import (
     DiagonalMetric,
     EuclideanMetric,
     FullMetric,
     Metric,
-    Statistics,
     unit_variances,
 )
-from sidelight.baselines.soft_links import soft_links
 from sidelight.estimators.registry import register
 from sidelight.inference.starts import spread_centres
-from sidelight.side import Closure, SideInformation
+from sidelight.side import Closure
 from sidelight.tables.validation import check_choice, check_integer, check_number
 
 _METRICS: dict[str, Callable[[FloatArray, int], Metric]] = {
@@ -40,7 +29,7 @@ _METRICS: dict[str, Callable[[FloatArray, int], Metric]] = {
 
 
 class _Pace(NamedTuple):
-    """How many steps every start is given before the best goes on, and how many sweeps an assignment is."""
+    """Steps of every start before the best goes on, and sweeps of an assignment."""
 
     trial_steps: int
     sweeps: int
@@ -146,22 +135,25 @@ class HMRFKMeans(PartitionEstimator):
         check_integer("n_init", self.n_init, least=1)
         check_integer("max_iter", self.max_iter, least=1)
 
-    def _partition(self, X: AnyArray, known: Known) -> Partition:
-        closure = known.side.closure()
-        metric = _METRICS[self.metric](X, known.n_clusters if self.per_cluster else 1)
-        field = _lay_field(X, known.side, closure, metric, self.violation == "constant", self.link_weight)
+    def _partition(self, X: AnyArray, task: Task) -> Partition:
+        closure = task.side.closure()
+        metric = _METRICS[self.metric](X, task.n_clusters if self.per_cluster else 1)
+        energy = HMRFEnergy.of(
+            X, task.side, closure, metric, constant=self.violation == "constant", link_weight=self.link_weight
+        )
         scale = np.ones(X.shape[1]) if self.metric == "euclidean" else 1 / np.sqrt(unit_variances(X))
         points = contract(X * scale, closure)
         trial = min(_pace(metric).trial_steps, self.max_iter)
         runs = []
         for number in range(self.n_init):
-            chosen = _neighbourhoods(points, closure, known.n_clusters) if number == 0 else _labelled(closure)
-            centres = _start_centres(points, chosen, known.n_clusters, known.random) / scale
-            start = _start(field, metric, centres)
-            runs.append(_descend(field, start, max_iter=trial, tol=self.tol))
+            chosen = _neighbourhoods(points, closure, task.n_clusters) if number == 0 else _labelled(closure)
+            centres = _start_centres(points, chosen, task.n_clusters, task.random) / scale
+            clusters = energy.costs(metric, centres).unary.argmin(axis=1)
+            start = _Run(clusters, centres, metric, (), converged=False)
+            runs.append(_descend(energy, start, max_iter=trial, tol=self.tol))
         best = min(runs, key=lambda run: run.objectives[-1])
         if not best.converged:
-            best = _descend(field, best, max_iter=self.max_iter, tol=self.tol)
+            best = _descend(energy, best, max_iter=self.max_iter, tol=self.tol)
         self._metric = best.metric
         return Partition(best.clusters, best.objectives, best.converged, {"cluster_centers_": best.centres})
 
@@ -185,45 +177,25 @@ class _Run(NamedTuple):
     converged: bool
 
 
-class _Field(NamedTuple):
-    """The table and its links.
-
-    Parameters
-    ----------
-    X : (n, d)
-    pairs : Pairs
-    weights : (pairs,)
-    differences : (pairs, d)
-        Of the rows of each pair.
-    constant : float or None
-        What every broken link costs; None where distances decide.
-    units : list of lists of UnitSet
-        What moves together, in turn: chunklets, then rows.
-    unlinked : (n,) bool
-        Rows without links.
-    """
-
-    X: FloatArray
-    pairs: Pairs
-    weights: FloatArray
-    differences: FloatArray
-    constant: float | None
-    units: list[list[UnitSet]]
-    unlinked: BoolArray
+def _pace(metric: Metric) -> _Pace:
+    return _LEARNED_METRIC if metric.learns else _FIXED_METRIC
 
 
-def _lay_field(
-    X: FloatArray, side: SideInformation, closure: Closure, metric: Metric, constant: bool, link_weight: float
-) -> _Field:
-    links = soft_links(side)
-    pairs = both_ways(links.must, links.cannot)
-    weights = link_weight * np.concatenate([links.must_weight] * 2 + [links.cannot_weight] * 2)
-    unlinked = np.ones(len(X), dtype=bool)
-    unlinked[pairs.rows] = False
-    units = [independent_sets(pairs, closure.chunklets)] if len(closure.sizes) < len(X) else []
-    units.append(independent_sets(pairs, np.arange(len(X))))
-    cost = float(metric.to_centres(X, np.tile(X.mean(axis=0), (metric.n_groups, 1))).mean()) if constant else None
-    return _Field(X, pairs, weights, X[pairs.rows] - X[pairs.partners], cost, units, unlinked)
+def _descend(energy: HMRFEnergy, run: _Run, *, max_iter: int, tol: float) -> _Run:
+    """Alternate assignments, moves of the centres and updates of the metric; the objective falls with each."""
+    clusters, centres, metric = run.clusters, run.centres, run.metric
+    ones = np.ones(len(clusters))
+    costs = energy.costs(metric, centres)
+    objectives, converged = list(run.objectives), False
+    while len(objectives) < max_iter and not converged:
+        clusters = energy.assign(metric, costs, clusters, max_sweeps=_pace(metric).sweeps)
+        centres = move_centres(energy.X, ones, clusters, centres)
+        if metric.learns:
+            metric = metric.update(energy.statistics(metric, centres, clusters))
+        costs = energy.costs(metric, centres)
+        objectives.append(energy.objective(metric, costs, clusters))
+        converged = len(objectives) > 1 and objectives[-2] - objectives[-1] <= tol * abs(objectives[-2])
+    return _Run(clusters, centres, metric, tuple(objectives), converged)
 
 
 def _labelled(closure: Closure) -> IntArray:
@@ -242,91 +214,7 @@ def _neighbourhoods(points: Points, closure: Closure, n_clusters: int) -> IntArr
 
 
 def _start_centres(points: Points, chosen: IntArray, n_clusters: int, random: np.random.RandomState) -> FloatArray:
-    """Return the means of the chosen chunklets and, for what is missing, centres drawn by k-means++."""
+    """Return the means of the chosen chunklets and, for the other clusters, centres drawn by k-means++."""
     codes = np.full(len(points.weights), -1)
     codes[chosen] = np.arange(len(chosen))
     return spread_centres(points.means, points.weights, codes, np.arange(n_clusters), random)
-
-
-def _prices(field: _Field, metric: Metric, n_clusters: int) -> Prices:
-    """Return f_M, half for each end, and f_C, for every pair and cluster."""
-    n_must = field.pairs.n_must
-    shape = (len(field.weights), n_clusters)
-    if field.constant is not None:
-        every = np.broadcast_to(field.constant * field.weights[:, None], shape)
-        return Prices(0.5 * every[:n_must], every[n_must:])
-    lengths = metric.lengths(field.differences)
-    must = 0.5 * field.weights[:n_must, None] * lengths[:n_must]
-    cannot = field.weights[n_must:, None] * (metric.farthest - lengths[n_must:])
-    return Prices(np.broadcast_to(must, (n_must, n_clusters)), np.broadcast_to(cannot, (len(cannot), n_clusters)))
-
-
-class _Costs(NamedTuple):
-    """What things cost under the current centres and metric: rows (n, clusters), without and with ln|A|, and links."""
-
-    distances: FloatArray
-    unary: FloatArray
-    prices: Prices
-
-
-def _costs(field: _Field, metric: Metric, centres: FloatArray) -> _Costs:
-    distances = metric.to_centres(field.X, centres)
-    return _Costs(distances, distances - metric.log_det, _prices(field, metric, len(centres)))
-
-
-def _pace(metric: Metric) -> _Pace:
-    return _LEARNED_METRIC if metric.learns else _FIXED_METRIC
-
-
-def _start(field: _Field, metric: Metric, centres: FloatArray) -> _Run:
-    return _Run(_costs(field, metric, centres).unary.argmin(axis=1), centres, metric, (), converged=False)
-
-
-def _descend(field: _Field, run: _Run, *, max_iter: int, tol: float) -> _Run:
-    """Alternate assignments, moves of the centres and updates of the metric; the objective falls with each."""
-    clusters, centres, metric = run.clusters, run.centres, run.metric
-    ones = np.ones(len(clusters))
-    costs = _costs(field, metric, centres)
-    objectives, converged = list(run.objectives), False
-    while len(objectives) < max_iter and not converged:
-        clusters = _assign(field, metric, costs, clusters)
-        centres = move_centres(field.X, ones, clusters, centres)
-        if metric.learns:
-            metric = metric.update(_statistics(field, metric, centres, clusters))
-        costs = _costs(field, metric, centres)
-        objectives.append(_objective(field, metric, costs, clusters))
-        converged = len(objectives) > 1 and objectives[-2] - objectives[-1] <= tol * abs(objectives[-2])
-    return _Run(clusters, centres, metric, tuple(objectives), converged)
-
-
-def _assign(field: _Field, metric: Metric, costs: _Costs, clusters: IntArray) -> IntArray:
-    clusters = np.where(field.unlinked, costs.unary.argmin(axis=1), clusters)
-    for sets in field.units:
-        clusters = settle(clusters, costs.unary, field.pairs, costs.prices, sets, max_sweeps=_pace(metric).sweeps)
-    # With a metric per cluster, that of an empty one may be so narrow that filling it raises the objective.
-    return settle_empty(costs.distances, clusters, field.unlinked) if metric.n_groups == 1 else clusters
-
-
-def _statistics(field: _Field, metric: Metric, centres: FloatArray, clusters: IntArray) -> Statistics:
-    """Return what the metric is learned from: spread about the centres, and broken links.
-
-    Pairs are listed in both directions, so each direction counts half, for the cluster of its own row.
-    """
-    own, partner = clusters[field.pairs.rows], clusters[field.pairs.partners]
-    must = np.arange(len(own)) < field.pairs.n_must
-    broken = np.flatnonzero(np.where(must, own != partner, own == partner) & (field.constant is None))
-    sign = np.where(must[broken], 0.5, -0.5) * field.weights[broken]
-    group_of = np.arange(len(centres)) if metric.n_groups > 1 else np.zeros(len(centres), dtype=np.int64)
-    groups = group_of[np.concatenate([clusters, own[broken]])]
-    return Statistics(
-        np.concatenate([field.X - centres[clusters], field.differences[broken]]),
-        np.concatenate([np.ones(len(clusters)), sign]),
-        groups,
-        np.bincount(groups[len(clusters) :], weights=np.maximum(-sign, 0.0), minlength=metric.n_groups).astype(float),
-        np.bincount(groups[: len(clusters)], minlength=metric.n_groups).astype(float),
-    )
-
-
-def _objective(field: _Field, metric: Metric, costs: _Costs, clusters: IntArray) -> float:
-    rows = float(costs.unary[np.arange(len(clusters)), clusters].sum())
-    return rows + broken_cost(clusters, field.pairs, costs.prices) + metric.penalty()

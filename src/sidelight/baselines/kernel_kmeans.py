@@ -8,12 +8,11 @@ from sklearn.metrics import pairwise_distances_argmin
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from sidelight._typing import AnyArray, FloatArray, IntArray
-from sidelight.baselines.bandwidth import neighbour_gamma
-from sidelight.baselines.base import Known, Partition, PartitionEstimator
-from sidelight.baselines.embedding import cluster_rows, leading_eigenvectors, unit_rows
-from sidelight.baselines.soft_links import soft_links
-from sidelight.baselines.spectral import link_matrix
+from sidelight.baselines.base import Partition, PartitionEstimator, Task
+from sidelight.baselines.support.embedding import cluster_rows, leading_eigenvectors, unit_rows
+from sidelight.baselines.support.soft_links import link_matrix, soft_links
 from sidelight.estimators.registry import register
+from sidelight.graphs.neighbours import neighbour_gamma
 from sidelight.tables.validation import check_choice, check_integer, check_number
 
 
@@ -61,6 +60,7 @@ class ConstrainedKernelKMeans(PartitionEstimator):
     objective_, objectives_ : float, list of float
         At the end, and after every round.
     n_iter_, converged_ : int, bool
+        Rounds over the rows, the last of which moves none where it converged.
     violations_ : Violations
         Statements that ``labels_`` break.
 
@@ -118,7 +118,7 @@ class ConstrainedKernelKMeans(PartitionEstimator):
         check_integer("n_init", self.n_init, least=1)
         check_integer("max_iter", self.max_iter, least=1)
 
-    def _partition(self, X: AnyArray, known: Known) -> Partition:
+    def _partition(self, X: AnyArray, task: Task) -> Partition:
         if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
             raise ValueError(
                 f"kernel='precomputed' needs a square X, the kernel of all rows, but X has shape {X.shape}."
@@ -128,13 +128,13 @@ class ConstrainedKernelKMeans(PartitionEstimator):
         kernel = self._kernel(X, X)
         weights = self._weights(kernel)
         scale = self.link_weight * float(np.abs(kernel).sum(axis=1).mean())
-        similarity = kernel + (scale * link_matrix(soft_links(known.side), len(X))).toarray()
+        similarity = kernel + (scale * link_matrix(soft_links(task.side), len(X))).toarray()
         runs = [
-            exchange(similarity, weights, start, known.n_clusters, max_iter=self.max_iter)
-            for start in _spectral_starts(similarity, weights, known.n_clusters, known.random, self.n_init)
+            exchange(similarity, weights, start, task.n_clusters, max_iter=self.max_iter)
+            for start in _spectral_starts(similarity, weights, task.n_clusters, task.random, self.n_init)
         ]
         best = min(runs, key=lambda run: run.objectives[-1])
-        members = np.eye(known.n_clusters)[best.clusters]
+        members = np.eye(task.n_clusters)[best.clusters]
         mass = members.T @ weights
         inner = np.einsum("ik,ik->k", members, kernel @ members)
         far = np.finfo(float).max
@@ -223,7 +223,8 @@ def exchange(
     diagonal = similarity.diagonal()
     total = float((diagonal / weights).sum())
     threshold = 1e-12 * max(abs(total), 1.0)
-    objectives, converged = [total - _score(sums)], False
+    objectives: list[float] = []
+    converged = False
     while len(objectives) < max_iter and not converged:
         gains = _gains(sums, np.arange(len(clusters)), clusters, weights, diagonal)
         best = gains.max(axis=1)

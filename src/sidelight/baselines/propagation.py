@@ -10,12 +10,11 @@ from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._typing import AnyArray, FloatArray, IntArray
-from sidelight.baselines.bandwidth import neighbour_gamma
-from sidelight.baselines.base import Known, Partition, PartitionEstimator
-from sidelight.baselines.centres import move_centres
-from sidelight.baselines.conjugate_gradients import solve_columns
+from sidelight.baselines.base import Partition, PartitionEstimator, Task
+from sidelight.baselines.support.centres import move_centres
+from sidelight.baselines.support.conjugate_gradients import solve_columns
 from sidelight.estimators.registry import register
-from sidelight.graphs.neighbours import SIMILARITIES, row_graph, to_neighbours
+from sidelight.graphs.neighbours import SIMILARITIES, neighbour_gamma, row_graph, to_neighbours
 from sidelight.inference.executors.threads import one_blas_thread
 from sidelight.inference.starts import lloyd, spread_centres
 from sidelight.tables.validation import check_choice, check_integer, check_number
@@ -38,17 +37,17 @@ class GraphPropagation(PartitionEstimator):
     Parameters
     ----------
     n_clusters : int, optional
-        None takes the number of labelled classes; 8, as scikit-learn does, where there are no labels. A cluster nobody
-        labelled is seeded by one row, the nearest to a centre that k-means finds for it.
+        None takes the number of labelled classes; 8, as scikit-learn does, where there are no labels. A cluster
+        without labels is seeded by one row, the nearest to a centre that k-means finds for it.
     similarity : {"rbf", "binary", "cosine", "dice", "jaccard"}, default "rbf"
         The weight of an edge. "binary" is 1 for every neighbour; the last three are the lecture's similarities of
         texts, Jaccard in Tanimoto's form for real numbers.
     n_neighbors : int or None, default 10
-        Each row is joined to so many most similar rows; None joins all rows, for small tables.
+        Number of most similar rows that each row is joined to; None joins all rows, for small tables.
     gamma : float, optional
         Of exp(−γ‖x − y‖²). None: 1/2σ², σ being the median distance of rows from their 10th neighbour.
     smoothness : float, default 0.01
-        λ, how much similar rows want the same class against how much labelled rows want their own.
+        λ, the weight of smoothness over the graph against the fit to the labels.
     max_iter : int, default 1000
         Of conjugate gradients.
     tol : float, default 1e-10
@@ -56,7 +55,7 @@ class GraphPropagation(PartitionEstimator):
     n_jobs : int, optional
         Threads that look for neighbours.
     random_state : int, RandomState or None
-        Of the seeds of clusters that nobody labelled.
+        Of the seeds of clusters without labels.
 
     Attributes
     ----------
@@ -68,7 +67,7 @@ class GraphPropagation(PartitionEstimator):
     cluster_names_ : (n_clusters_,)
     gamma_ : float
     objective_ : float
-        The criterion.
+        The criterion; it is minimised once, so ``objectives_`` has no other value.
     n_iter_, converged_ : int, bool
         Of conjugate gradients.
     violations_ : Violations
@@ -135,15 +134,15 @@ class GraphPropagation(PartitionEstimator):
         check_number("tol", self.tol, least=0)
         check_integer("max_iter", self.max_iter, least=1)
 
-    def _partition(self, X: AnyArray, known: Known) -> Partition:
-        codes = known.labels.codes
-        if len(known.labels.names) < known.n_clusters:
-            codes = seed_unlabelled(X, codes, known.n_clusters, known.random)
+    def _partition(self, X: AnyArray, task: Task) -> Partition:
+        codes = task.labels.codes
+        if len(task.labels.names) < task.n_clusters:
+            codes = seed_unlabelled(X, codes, task.n_clusters, task.random)
         self._rows = X
         self.gamma_ = neighbour_gamma(X) if self.gamma is None else float(self.gamma)
         graph = row_graph(X, self.similarity, n_neighbors=self.n_neighbors, gamma=self.gamma_, n_jobs=self.n_jobs)
         spread = propagate(
-            graph, codes, known.n_clusters, smoothness=self.smoothness, tol=self.tol, max_iter=self.max_iter
+            graph, codes, task.n_clusters, smoothness=self.smoothness, tol=self.tol, max_iter=self.max_iter
         )
         shares = spread.shares
         unreached = np.flatnonzero(~spread.reached)
@@ -157,7 +156,7 @@ class GraphPropagation(PartitionEstimator):
             reached = np.flatnonzero(spread.reached)
             shares[unreached] = self._neighbours(X[unreached], X[reached]) @ shares[reached]
         return Partition(
-            shares.argmax(axis=1), (spread.criterion,), spread.converged, {"_shares": shares.T}, spread.n_iter
+            shares.argmax(axis=1), (spread.criterion,), spread.converged, {"_shares": shares.T}, n_iter=spread.n_iter
         )
 
     def _neighbours(self, X: FloatArray, among: FloatArray) -> "csr_array[np.float64]":
@@ -172,7 +171,7 @@ class GraphPropagation(PartitionEstimator):
         return self._soft(X).argmax(axis=1)
 
 
-class Propagated(NamedTuple):
+class PropagationResult(NamedTuple):
     """Ỹ (n, classes), which rows labels reach, the criterion, and how its solution went."""
 
     shares: FloatArray
@@ -184,7 +183,7 @@ class Propagated(NamedTuple):
 
 def propagate(
     graph: "csr_array[np.float64]", codes: IntArray, n_classes: int, *, smoothness: float, tol: float, max_iter: int
-) -> Propagated:
+) -> PropagationResult:
     """Minimise the criterion over the parts of the graph that have a label; other rows are left at zero.
 
     Parameters
@@ -192,7 +191,7 @@ def propagate(
     graph : (n, n)
         Symmetric, not negative, empty on the diagonal.
     codes : (n,)
-        Class of each labelled row, -1 unknown.
+        Class of each labelled row, -1 for the others.
     n_classes : int
     smoothness : float
         λ.
@@ -212,7 +211,7 @@ def propagate(
     roughness = smoothness * float((solution.x * (laplacian @ solution.x)).sum())
     shares = np.zeros((len(codes), n_classes))
     shares[reached] = solution.x
-    return Propagated(shares, reached, misfit + roughness, solution.n_iter, solution.converged)
+    return PropagationResult(shares, reached, misfit + roughness, solution.n_iter, solution.converged)
 
 
 def seed_unlabelled(X: FloatArray, codes: IntArray, n_classes: int, random: np.random.RandomState) -> IntArray:

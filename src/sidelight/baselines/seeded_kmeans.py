@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sidelight._typing import AnyArray, FloatArray, IntArray
-from sidelight.baselines.base import Known, Partition, PartitionEstimator
-from sidelight.baselines.centres import move_centres, settle_empty, squared_distances
+from sidelight.baselines.base import Partition, PartitionEstimator, Task
+from sidelight.baselines.support.centres import move_centres, settle_empty, squared_distances
 from sidelight.estimators.registry import register
 from sidelight.inference.starts import spread_centres
 from sidelight.tables.validation import check_integer
@@ -16,7 +16,7 @@ from sidelight.tables.validation import check_integer
 class SeededKMeans(PartitionEstimator):
     """K-means seeded by labels (Basu, Banerjee and Mooney 2002).
 
-    Every labelled class starts at the mean of its labelled rows; clusters nobody labelled start at rows drawn by
+    Every labelled class starts at the mean of its labelled rows; clusters without labels start at rows drawn by
     k-means++, far from the others. Without labels it is plain k-means.
 
     Parameters
@@ -36,7 +36,7 @@ class SeededKMeans(PartitionEstimator):
     labels_ : (n,)
     n_clusters_ : int
     cluster_names_ : (n_clusters_,)
-        The label of each cluster, or "new 1", "new 2", … where nobody labelled one of its rows.
+        The label of each cluster, or "new 1", "new 2", … where none of its rows has a label.
     cluster_centers_ : (n_clusters_, d)
     inertia_ : float
         Sum of squared distances from the centres; ``objectives_`` has it after every step.
@@ -79,12 +79,12 @@ class SeededKMeans(PartitionEstimator):
         check_integer("n_init", self.n_init, least=1)
         check_integer("max_iter", self.max_iter, least=1)
 
-    def _partition(self, X: AnyArray, known: Known) -> Partition:
-        codes = known.labels.codes
-        weights, classes = np.ones(len(X)), np.arange(known.n_clusters)
+    def _partition(self, X: AnyArray, task: Task) -> Partition:
+        codes = task.labels.codes
+        weights, classes = np.ones(len(X)), np.arange(task.n_clusters)
         held = codes if self.constrained else np.full(len(X), -1)
         runs = [
-            lloyd(X, spread_centres(X, weights, codes, classes, known.random), held, max_iter=self.max_iter)
+            lloyd(X, spread_centres(X, weights, codes, classes, task.random), held, max_iter=self.max_iter)
             for _ in range(self.n_init)
         ]
         return min(runs, key=lambda run: run.objectives[-1])

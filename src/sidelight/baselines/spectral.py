@@ -3,16 +3,15 @@
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array, diags_array, issparse
+from scipy.sparse import csr_array, diags_array, issparse
 from sklearn.utils.validation import validate_data
 
 from sidelight._typing import AnyArray, FloatArray, IntArray
-from sidelight.baselines.bandwidth import neighbour_gamma
-from sidelight.baselines.base import Known, Partition, PartitionEstimator
-from sidelight.baselines.embedding import cluster_rows, leading_eigenvectors, unit_rows
-from sidelight.baselines.soft_links import SoftLinks, soft_links
+from sidelight.baselines.base import Partition, PartitionEstimator, Task
+from sidelight.baselines.support.embedding import cluster_rows, leading_eigenvectors, unit_rows
+from sidelight.baselines.support.soft_links import SoftLinks, link_matrix, soft_links
 from sidelight.estimators.registry import register
-from sidelight.graphs.neighbours import row_graph, to_neighbours
+from sidelight.graphs.neighbours import neighbour_gamma, row_graph, to_neighbours
 from sidelight.tables.validation import check_choice, check_integer, check_number
 
 # Weights of a link tried, in units of the mean degree: from a few edges' worth to more than a row's whole degree.
@@ -37,12 +36,12 @@ class ConstrainedSpectralClustering(PartitionEstimator):
         The graph: Gaussian similarities of nearest neighbours (sparse) or of all pairs, or X itself, which may be
         sparse.
     n_neighbors : int, default 10
-        Each row is joined to so many nearest rows.
+        Number of nearest rows that each row is joined to.
     gamma : float, optional
         Of exp(−γ‖x − y‖²). None: 1/2σ², σ being the median distance of rows from their 10th neighbour.
     link_weight : float, optional
         What a certain link weighs, in units of the mean degree; one with confidence q weighs 2q − 1 times as much. None
-        finds it as said above.
+        searches for it as described above.
     n_init : int, default 5
         Number of starts of k-means on the eigenvectors.
     n_jobs : int, optional
@@ -61,6 +60,7 @@ class ConstrainedSpectralClustering(PartitionEstimator):
     objective_ : float
         Normalised cut of ``labels_``; ``objectives_`` has that of every weight tried.
     n_iter_, converged_ : int, bool
+        Number of weights tried; always True.
     violations_ : Violations
         Statements that ``labels_`` break.
 
@@ -117,23 +117,22 @@ class ConstrainedSpectralClustering(PartitionEstimator):
             return super()._read_rows(X, reset=reset)
         return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64)
 
-    def _partition(self, X: AnyArray, known: Known) -> Partition:
+    def _partition(self, X: AnyArray, task: Task) -> Partition:
         graph = self._graph(X)
-        links = soft_links(known.side)
+        links = soft_links(task.side)
         n_links = len(links.must) + len(links.cannot)
         path = _PATH if self.link_weight is None else (float(self.link_weight),)
         weights = path if n_links else path[:1]
         cuts: list[Cut] = []
         for weight in weights:
-            cuts.append(cut_graph(graph, links, weight, known.n_clusters, known.random, n_init=self.n_init))
+            cuts.append(cut_graph(graph, links, weight, task.n_clusters, task.random, n_init=self.n_init))
             if cuts[-1].broken == 0:
                 break
-        best = min(range(len(cuts)), key=lambda number: cuts[number].broken + cuts[number].cost / known.n_clusters)
+        best = min(range(len(cuts)), key=lambda number: cuts[number].broken + cuts[number].cost / task.n_clusters)
         self.affinity_matrix_ = graph
         self.link_weight_ = weights[best]
-        costs = [cut.cost for cut in cuts]
-        costs.append(costs[best])
-        return Partition(cuts[best].clusters, tuple(costs), True, {}, len(cuts))
+        costs = tuple(cut.cost for cut in cuts)
+        return Partition(cuts[best].clusters, costs, True, {}, objective=costs[best])
 
     def _graph(self, X: AnyArray) -> "csr_array[np.float64]":
         if self.affinity == "precomputed":
@@ -194,16 +193,8 @@ def constrained_eigenvectors(
     return leading_eigenvectors(matrix.tocsr(), number, random)
 
 
-def link_matrix(links: SoftLinks, n: int) -> "csr_array[np.float64]":
-    """Return Q: the weight of each must-link, less that of each cannot-link; symmetric and sparse."""
-    pairs = np.concatenate([links.must, links.cannot])
-    values = np.concatenate([links.must_weight, -links.cannot_weight])
-    one_way = coo_array((values, (pairs[:, 0], pairs[:, 1])), shape=(n, n))
-    return (one_way + one_way.T).tocsr()
-
-
 def normalised_cut(graph: "csr_array[np.float64]", clusters: IntArray, n_clusters: int) -> float:
-    """Return Σ_k cut(k) / volume(k) (Shi and Malik 2000); empty clusters cost nothing."""
+    """Return Σ_k cut(k) / volume(k) (Shi and Malik 2000); empty clusters cost zero."""
     members = np.eye(n_clusters)[clusters]
     volume = members.T @ _degrees(graph)
     inner = (members * (graph @ members)).sum(axis=0)
@@ -211,7 +202,7 @@ def normalised_cut(graph: "csr_array[np.float64]", clusters: IntArray, n_cluster
 
 
 def _degrees(graph: "csr_array[np.float64]") -> FloatArray:
-    """Return the degrees, with next to nothing for rows that are joined to none."""
+    """Return the degrees, with a tiny value for rows that are joined to none."""
     degrees = np.asarray(graph.sum(axis=1)).ravel()
     return np.maximum(degrees, 1e-10 * max(float(degrees.mean()), np.finfo(float).tiny))
 

@@ -1,17 +1,17 @@
-"""Rows known to share a class choose it together."""
+"""Rows of a chunklet share a class and choose it together."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from sidelight._typing import FloatArray, IntArray
+from sidelight.couplings.class_densities import class_densities
 from sidelight.inference.coupled_rows import EStep, JointCoupling
-from sidelight.kernels.loops import Chooser
+from sidelight.kernels.loops import Chooser, owners
 
 
 @dataclass(frozen=True, eq=False)
-class Chunklets(JointCoupling[None]):
+class ChunkletCoupling(JointCoupling[None]):
     """Chunklets of rows with one latent class each (Shental et al. 2004), and a component per row within it.
 
     With class weights α_c and class densities p_c(x) = Σ_k π_k|c p_k(x), a chunklet's class has the posterior
@@ -45,35 +45,19 @@ class Chunklets(JointCoupling[None]):
     choose: Chooser
     monotone = True
 
-    @cached_property
-    def _members(self) -> list[IntArray]:
-        return [np.flatnonzero(self.classes == c) for c in range(self.classes.max() + 1)]
-
-    @cached_property
-    def _chunklet_of_row(self) -> IntArray:
-        sizes = np.diff(np.append(self.starts, len(self.rows)))
-        return np.repeat(np.arange(len(self.starts)), sizes)
-
-    def __call__(self, log_likelihood: FloatArray, log_weights: FloatArray, previous: FloatArray | None) -> EStep[None]:
+    def __call__(self, log_likelihood: FloatArray, log_weights: FloatArray, previous: None) -> EStep[None]:
         """Return the E-step of the chunklets' rows from their log densities (rows, components)."""
-        n_classes = len(self._members)
-        log_density = np.empty((len(self.rows), n_classes))
-        within = np.empty_like(log_likelihood)
-        log_class_weights = np.empty(n_classes)
-        for c, members in enumerate(self._members):
-            log_class_weights[c] = np.logaddexp.reduce(log_weights[members])
-            scores = log_likelihood[:, members] + (log_weights[members] - log_class_weights[c])
-            within[:, members], log_density[:, c] = self.choose(scores)
-
-        totals = np.add.reduceat(log_density * self.row_weights[:, None], self.starts, axis=0)
-        totals += log_class_weights
+        densities = class_densities(log_likelihood, log_weights, self.classes, self.choose)
+        totals = np.add.reduceat(densities.log_density * self.row_weights[:, None], self.starts, axis=0)
+        totals += densities.log_weights
         labelled = np.flatnonzero(self.labels >= 0)
-        allowed = np.arange(n_classes) == self.labels[labelled, None]
+        allowed = np.arange(totals.shape[1]) == self.labels[labelled, None]
         totals[labelled] = np.where(allowed, totals[labelled], -np.inf)
 
         shares, value = self.choose(totals)
-        posterior = shares[self._chunklet_of_row][:, self.classes] * within
-        weights = self.chunklet_weights[self._chunklet_of_row] * self.row_weights
+        chunklet = owners(self.starts, len(self.rows))
+        posterior = shares[chunklet][:, self.classes] * densities.within
+        weights = self.chunklet_weights[chunklet] * self.row_weights
         return EStep(
             responsibilities=posterior * weights[:, None],
             class_counts=self.chunklet_weights @ shares,

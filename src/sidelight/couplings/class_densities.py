@@ -3,18 +3,22 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import logsumexp
 
 from sidelight._typing import FloatArray, IntArray
+from sidelight.kernels.logspace import finite
+from sidelight.kernels.loops import Chooser, softly
+
+# Scores of a block: more would leave the cache.
+_BLOCK_SCORES = 60_000
 
 
 class ClassDensities(NamedTuple):
-    """What rows look like from each class.
+    """Densities of rows in each class.
 
     Parameters
     ----------
     log_density : (rows, classes)
-        ln p_c(x) = ln Σ_{k in c} π_k|c p_k(x).
+        ln p_c(x) = ln Σ_{k in c} π_k|c p_k(x), or the largest term where components are chosen outright.
     within : (rows, components)
         Responsibilities of the components within their class; those of a class sum to one.
     log_weights : (classes,)
@@ -26,7 +30,9 @@ class ClassDensities(NamedTuple):
     log_weights: FloatArray
 
 
-def class_densities(log_likelihood: FloatArray, log_weights: FloatArray, classes: IntArray) -> ClassDensities:
+def class_densities(
+    log_likelihood: FloatArray, log_weights: FloatArray, classes: IntArray, choose: Chooser = softly
+) -> ClassDensities:
     """Sum components up to classes.
 
     Parameters
@@ -36,17 +42,20 @@ def class_densities(log_likelihood: FloatArray, log_weights: FloatArray, classes
         ln α_c π_k|c.
     classes : (components,)
         The class of each component.
+    choose : Chooser
+        How a row chooses among the components of a class.
     """
-    n_classes = int(classes.max()) + 1
+    n_rows, n_classes = len(log_likelihood), int(classes.max()) + 1
     if np.array_equal(classes, np.arange(n_classes)):
         return ClassDensities(log_likelihood, np.ones_like(log_likelihood), log_weights)
-    log_density = np.empty((len(log_likelihood), n_classes))
-    within = np.empty_like(log_likelihood)
-    log_class_weights = np.empty(n_classes)
-    for c in range(n_classes):
-        members = np.flatnonzero(classes == c)
-        log_class_weights[c] = np.logaddexp.reduce(log_weights[members])
-        scores = log_likelihood[:, members] + (log_weights[members] - log_class_weights[c])
-        log_density[:, c] = logsumexp(scores, axis=1)
-        within[:, members] = np.exp(scores - log_density[:, [c]])
-    return ClassDensities(log_density, within, log_class_weights)
+    members = [np.flatnonzero(classes == c) for c in range(n_classes)]
+    log_alpha = np.array([np.logaddexp.reduce(log_weights[own]) for own in members])
+    # A class without weight is never chosen, so its components may share it in any way.
+    offsets = np.where(np.isneginf(log_alpha)[classes], 0.0, log_weights - finite(log_alpha)[classes])
+    log_density, within = np.empty((n_rows, n_classes)), np.empty_like(log_likelihood)
+    block_rows = _BLOCK_SCORES // len(classes) + 1
+    for start in range(0, n_rows, block_rows):
+        block = slice(start, start + block_rows)
+        for c, own in enumerate(members):
+            within[block, own], log_density[block, c] = choose(log_likelihood[block, own] + offsets[own])
+    return ClassDensities(log_density, within, log_alpha)

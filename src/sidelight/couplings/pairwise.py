@@ -15,7 +15,7 @@ from sidelight.kernels.loops import softly
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs(JointCoupling[None]):
+class PairCoupling(JointCoupling[None]):
     """Pairs of rows that share a class, and pairs that do not (Yu et al., eqs. 12, 14, 28, 31).
 
     A row in several links has several copies, each with a latent class of its own, and counts as many times. Of a

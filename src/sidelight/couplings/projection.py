@@ -12,6 +12,7 @@ from sidelight._typing import BoolArray, FloatArray, IntArray
 from sidelight.couplings.class_densities import class_densities
 from sidelight.inference.coupled_rows import EStep, JointCoupling
 from sidelight.kernels.logspace import shares
+from sidelight.kernels.loops import owners
 
 _MOST_STEPS, _MOST_RESTARTS = 500, 20
 # How much a constraint may be exceeded, and the gap between the problem and its dual relative to the evidence: both far
@@ -55,18 +56,13 @@ class Projection(JointCoupling[FloatArray]):
     monotone = True
 
     @cached_property
-    def _chunklet_of_row(self) -> IntArray:
-        sizes = np.diff(np.append(self.starts, len(self.rows)))
-        return np.repeat(np.arange(len(self.starts)), sizes)
-
-    @cached_property
     def _mass(self) -> FloatArray:
         return np.add.reduceat(self.row_weights, self.starts)
 
     @cached_property
-    def _links(self) -> "Links":
-        """The cannot-links between chunklets that weigh something."""
-        return Links.between(self.cannot[(self._mass[self.cannot] > 0).all(axis=1)], len(self.starts))
+    def _incidence(self) -> "csr_array[Any]":
+        """The cannot-links between chunklets with a weight, (chunklets, links)."""
+        return incidence_of(self.cannot[(self._mass[self.cannot] > 0).all(axis=1)], len(self.starts))
 
     def __call__(
         self, log_likelihood: FloatArray, log_weights: FloatArray, previous: FloatArray | None
@@ -77,8 +73,8 @@ class Projection(JointCoupling[FloatArray]):
         heavy = np.where(self._mass > 0, self._mass, 1.0)
         scores = np.add.reduceat(scores, self.starts, axis=0) / heavy[:, None]
         scores = np.where(self.allowed, scores, -np.inf)
-        found = project(scores, self._mass, self._links, previous)
-        posterior = found.shares[self._chunklet_of_row][:, self.classes] * densities.within
+        found = project(scores, self._mass, self._incidence, previous)
+        posterior = found.shares[owners(self.starts, len(self.rows))][:, self.classes] * densities.within
         return EStep(
             responsibilities=posterior * self.row_weights[:, None],
             class_counts=self._mass @ found.shares,
@@ -88,20 +84,13 @@ class Projection(JointCoupling[FloatArray]):
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Links:
-    """Pairs of points that ask for q_a + q_b ≤ 1, as their incidence (points, pairs)."""
-
-    incidence: "csr_array[Any]"
-
-    @classmethod
-    def between(cls, pairs: IntArray, n_points: int) -> "Links":
-        """Return the links between so many points."""
-        which = np.tile(np.arange(len(pairs)), 2)
-        return cls(csr_array((np.ones(2 * len(pairs)), (pairs.T.ravel(), which)), shape=(n_points, len(pairs))))
+def incidence_of(pairs: IntArray, n_points: int) -> "csr_array[Any]":
+    """Return the incidence (points, pairs) of pairs (q, 2) of points."""
+    which = np.tile(np.arange(len(pairs)), 2)
+    return csr_array((np.ones(2 * len(pairs)), (pairs.T.ravel(), which)), shape=(n_points, len(pairs)))
 
 
-class Projected(NamedTuple):
+class ProjectedPosterior(NamedTuple):
     """The projection (points, classes), its multipliers (pairs, classes), and the bound it attains."""
 
     shares: FloatArray
@@ -109,7 +98,9 @@ class Projected(NamedTuple):
     value: float
 
 
-def project(scores: FloatArray, mass: FloatArray, links: Links, multipliers: FloatArray | None) -> Projected:
+def project(
+    scores: FloatArray, mass: FloatArray, incidence: "csr_array[Any]", multipliers: FloatArray | None
+) -> ProjectedPosterior:
     """Maximise Σ mass (E_q score + H(q)) over q with q_a + q_b ≤ 1 for every link and class.
 
     The dual is Σ mass ln Σ_m exp(score − λ / mass) + Σ λ, with λ summed over the links of a point; it is minimised over
@@ -119,17 +110,18 @@ def project(scores: FloatArray, mass: FloatArray, links: Links, multipliers: Flo
     ----------
     scores : (points, classes)
     mass : (points,)
-    links : Links
+    incidence : (points, pairs)
+        Of the pairs of points with q_a + q_b ≤ 1.
     multipliers : (pairs, classes), optional
         Where to start.
     """
-    n_pairs, n_classes = links.incidence.shape[1], scores.shape[1]
+    n_pairs, n_classes = incidence.shape[1], scores.shape[1]
     light = 1.0 / np.where(mass > 0, mass, 1.0)[:, None]
 
     def respond(at: FloatArray) -> tuple[float, FloatArray, FloatArray]:
         """Return the dual, the slack 1 − q_a − q_b of the pairs, which is its gradient, and q."""
-        chosen, value = shares(scores - (links.incidence @ at) * light)
-        return float(mass @ value + at.sum()), 1.0 - links.incidence.T @ chosen, chosen
+        chosen, value = shares(scores - (incidence @ at) * light)
+        return float(mass @ value + at.sum()), 1.0 - incidence.T @ chosen, chosen
 
     def cost(flat: FloatArray) -> tuple[float, FloatArray]:
         bound, slack, _ = respond(flat.reshape(n_pairs, n_classes))
@@ -156,4 +148,4 @@ def project(scores: FloatArray, mass: FloatArray, links: Links, multipliers: Flo
         )
         current = found.x.reshape(n_pairs, n_classes)
     bound, _, chosen = respond(current)
-    return Projected(chosen, current, bound)
+    return ProjectedPosterior(chosen, current, bound)

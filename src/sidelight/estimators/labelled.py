@@ -6,9 +6,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sidelight._typing import IntArray
-from sidelight.couplings.chunklets import Chunklets
-from sidelight.couplings.hard import Hard
-from sidelight.couplings.independent import Independent
+from sidelight.couplings.chunklets import ChunkletCoupling
+from sidelight.couplings.independent import Hard, Independent
 from sidelight.estimators.base.classes import Layout, lay_out
 from sidelight.estimators.base.emission import (
     COVARIANCE_TYPES,
@@ -210,7 +209,7 @@ class LabelledMixture(MixtureEstimator):
             row_coupling=coupling(layout.classes, backend),
         )
 
-    def _chunklets(self, problem: Problem, layout: Layout, choose: Chooser) -> tuple[Chunklets]:
+    def _chunklets(self, problem: Problem, layout: Layout, choose: Chooser) -> tuple[ChunkletCoupling]:
         """Return the coupling of the rows in blocks of two or more."""
         blocks, labels = problem.side.blocks, problem.side.labels
         shared = np.flatnonzero(np.bincount(blocks[blocks >= 0]) > 1)
@@ -219,7 +218,7 @@ class LabelledMixture(MixtureEstimator):
         starts = np.flatnonzero(np.diff(blocks[rows], prepend=-1))
         of_chunklets = np.maximum.reduceat(labels[rows], starts)
         labelled = len(problem.side.label_names) > 0
-        chunklets = Chunklets(
+        chunklets = ChunkletCoupling(
             rows=rows,
             starts=starts,
             labels=of_chunklets,

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sidelight.couplings.pairwise import Pairs
+from sidelight.couplings.pairwise import PairCoupling
 from sidelight.estimators.base.classes import Layout
 from sidelight.estimators.base.link_mixture import LinkMixture
 from sidelight.estimators.base.mixture import Model
@@ -32,7 +32,7 @@ class PairwiseMixture(LinkMixture):
     they do, that model is the better one.
 
     Several equations are printed with errors in the paper (7, 9, 20, 22, 25); see
-    :class:`~sidelight.couplings.pairwise.Pairs`. A labelled row is of its class in all its copies.
+    :class:`~sidelight.couplings.pairwise.PairCoupling`. A labelled row is of its class in all its copies.
 
     Parameters
     ----------
@@ -141,12 +141,12 @@ class PairwiseMixture(LinkMixture):
         check_choice("singles", self.singles, _SINGLES)
 
     def _model(self, problem: Problem, family: Family, layout: Layout, backend: Backend) -> Model:
-        """Couple linked rows pair by pair (the E-step of GM-PR is in :class:`~sidelight.couplings.pairwise.Pairs`)."""
+        """Couple linked rows pair by pair; the E-step of GM-PR is in `sidelight.couplings.pairwise.PairCoupling`."""
         side = problem.side
         if len(side.cannot_link) and layout.n_classes == 1:
             raise ValueError("n_classes=1 leaves cannot-linked rows no second class; use at least 2.")
         linked = np.unique(np.concatenate([side.must_link.ravel(), side.cannot_link.ravel()]))
-        pairs = Pairs(
+        pairs = PairCoupling(
             rows=linked,
             must=np.searchsorted(linked, side.must_link),
             cannot=np.searchsorted(linked, side.cannot_link),

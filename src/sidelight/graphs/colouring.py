@@ -1,8 +1,9 @@
-"""Give chunklets clusters so that none that must stay apart share one: graph colouring with costs.
+"""Graph colouring with costs: neighbours get different colours, cheap colours first.
 
 A node with fewer neighbours than there are colours can always be coloured last, so such nodes are peeled off first.
-What is left, often nothing, is searched with backtracking (Brélaz 1979: the node with the fewest colours left first),
-which ends in a colouring or in the proof that there is none, unless the budget runs out.
+The others, often none, are searched with backtracking (Brélaz 1979: the node with the fewest colours left first),
+which ends in a colouring or in the proof that none exists, unless the budget runs out. A graph without a colouring has
+a small conflict, which errors name.
 """
 
 from collections import deque
@@ -17,18 +18,22 @@ from sidelight._typing import FloatArray, IntArray
 
 Neighbours = list[list[int]]
 
+# Budgets of the search for a small conflict.
+_CLIQUE_STEPS = 20_000
+_SHRINKING_WORK = 1_000_000
 
-class Peeled(NamedTuple):
-    """Nodes that cannot fail, in the order they were peeled off, and the others, which can."""
+
+class CoreSplit(NamedTuple):
+    """Nodes that can always be coloured, in the order they were peeled off, and the others, the core."""
 
     easy: list[int]
     core: list[int]
 
 
 class Search(NamedTuple):
-    """How a search ended: a colour of each node, or None; and how many choices it tried.
+    """The result of a search: a colour of each node, or None; and the number of choices it tried.
 
-    Without colours, ``tried`` below the budget means that there is no colouring.
+    Without colours, ``tried`` below the budget proves that no colouring exists.
     """
 
     colours: dict[int, int] | None
@@ -40,7 +45,7 @@ class OutOfBudgetError(Exception):
 
 
 class UncolourableError(Exception):
-    """There is no colouring; ``nodes`` are connected nodes that cannot be coloured by themselves."""
+    """No colouring exists; ``nodes`` are connected nodes that cannot be coloured by themselves."""
 
     def __init__(self, nodes: list[int]) -> None:
         super().__init__(nodes)
@@ -63,7 +68,7 @@ def colour(neighbours: Neighbours, costs: FloatArray, *, max_tries: int) -> IntA
     ----------
     neighbours : list of lists
     costs : (nodes, colours)
-        What each colour costs: it decides which colours are tried first, not what is accepted.
+        Costs decide which colours are tried first, not which are accepted.
     max_tries : int
         Budget of choices that the search may try.
 
@@ -75,9 +80,9 @@ def colour(neighbours: Neighbours, costs: FloatArray, *, max_tries: int) -> IntA
     Raises
     ------
     UncolourableError
-        If there is no colouring.
+        If no colouring exists.
     OutOfBudgetError
-        If the budget ran out before either was known.
+        If the budget ran out before a colouring or a proof was found.
     """
     n_colours = costs.shape[1]
     ranked = np.argsort(costs, axis=1, kind="stable")
@@ -97,7 +102,7 @@ def colour(neighbours: Neighbours, costs: FloatArray, *, max_tries: int) -> IntA
     return colours
 
 
-def peel(nodes: range | list[int], neighbours: Neighbours, n_colours: int) -> Peeled:
+def peel(nodes: range | list[int], neighbours: Neighbours, n_colours: int) -> CoreSplit:
     """Take off nodes with fewer than ``n_colours`` neighbours left, again and again."""
     degree = dict.fromkeys(nodes, 0)
     for node in degree:
@@ -115,7 +120,7 @@ def peel(nodes: range | list[int], neighbours: Neighbours, n_colours: int) -> Pe
                 degree[other] -= 1
                 if degree[other] == n_colours - 1:
                     waiting.append(other)
-    return Peeled(easy, list(degree))
+    return CoreSplit(easy, list(degree))
 
 
 def connected(nodes: list[int], neighbours: Neighbours) -> list[list[int]]:
@@ -134,7 +139,7 @@ def connected(nodes: list[int], neighbours: Neighbours) -> list[list[int]]:
 def search(nodes: list[int], neighbours: Neighbours, ranked: IntArray, *, max_tries: int) -> Search:
     """Colour a connected graph by backtracking with forward checking, or prove that it cannot be done.
 
-    Colours that no node has yet are alike: where one of them fails, the others would.
+    Unused colours are interchangeable: where one of them fails, the others would.
     """
     n_colours = int(ranked.shape[1])
     inside = set(nodes)
@@ -205,7 +210,7 @@ def search(nodes: list[int], neighbours: Neighbours, ranked: IntArray, *, max_tr
 
 
 def cheapen(colours: IntArray, costs: FloatArray, pairs: IntArray) -> IntArray:
-    """Lower the cost of a colouring by exchanging two colours wherever that pays, until it pays nowhere.
+    """Lower the cost of a colouring by exchanging two colours wherever that lowers it.
 
     Nodes of two colours fall into connected parts; within each the two colours can be exchanged and the colouring stays
     one (Kempe 1879). A node without a neighbour of the other colour is a part by itself, so every permitted move of a
@@ -235,3 +240,67 @@ def cheapen(colours: IntArray, costs: FloatArray, pairs: IntArray) -> IntArray:
                     colours[pays & among] = other[pays & among]
                     improved = True
     return colours
+
+
+class Conflict(NamedTuple):
+    """Nodes that cannot be coloured; a clique if each is a neighbour of each other."""
+
+    nodes: list[int]
+    is_clique: bool
+
+
+def find_conflict(nodes: list[int], neighbours: Neighbours, n_colours: int, *, max_tries: int) -> Conflict:
+    """Return few of some nodes that cannot be coloured: a clique with one node too many, else what deletion leaves."""
+    clique = _clique(nodes, neighbours, n_colours + 1)
+    if clique is not None:
+        return Conflict(clique, True)
+    return Conflict(_shrink(nodes, neighbours, n_colours, max_tries), False)
+
+
+def _clique(nodes: list[int], neighbours: Neighbours, size: int) -> list[int] | None:
+    """Search for a clique from the lowest node of each, within a number of steps."""
+    inside = set(nodes)
+    near = {node: {other for other in neighbours[node] if other in inside} for node in nodes}
+    steps = 0
+    for first in sorted(nodes):
+        stack = [([first], {other for other in near[first] if other > first})]
+        while stack and steps < _CLIQUE_STEPS:
+            members, candidates = stack.pop()
+            if len(members) == size:
+                return sorted(members)
+            if len(members) + len(candidates) < size:
+                continue
+            steps += 1
+            # The best connected candidate: cliques with it are looked at first, those without it later.
+            best = max(candidates, key=lambda node: (len(near[node] & candidates), -node))
+            stack.append((members, candidates - {best}))
+            stack.append(([*members, best], candidates & near[best]))
+    return None
+
+
+def _shrink(nodes: list[int], neighbours: Neighbours, n_colours: int, max_tries: int) -> list[int]:
+    """Leave out nodes, many at a time and then one by one, as long as the rest still cannot be coloured.
+
+    The result is minimal unless the budget runs out, which happens to large conflicts only.
+    """
+    kept = sorted(nodes)
+    size, work = len(kept) // 2, _SHRINKING_WORK
+    while size and work > 0:
+        start = 0
+        while start < len(kept) and work > 0:
+            work -= len(kept)
+            rest = peel(kept[:start] + kept[start + size :], neighbours, n_colours).core
+            if rest and _is_uncolourable(rest, neighbours, n_colours, max_tries):
+                # What peeling took away stood anywhere, so the places start anew behind what has been looked at.
+                start = sum(node < kept[start] for node in rest)
+                kept = sorted(rest)
+            else:
+                start += size
+        size //= 2
+    return kept
+
+
+def _is_uncolourable(nodes: list[int], neighbours: Neighbours, n_colours: int, max_tries: int) -> bool:
+    ranked = np.tile(np.arange(n_colours), (max(nodes) + 1, 1))
+    found = search(nodes, neighbours, ranked, max_tries=max_tries)
+    return found.colours is None and found.tried < max_tries

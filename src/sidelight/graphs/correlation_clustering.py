@@ -1,18 +1,18 @@
-"""Correlation clustering: which of a few things to join, when pairs of them say so with a sign and a weight."""
+"""Correlation clustering: join a few items by signed weights of their pairs."""
 
 import numpy as np
 
 from sidelight._typing import FloatArray, IntArray
 
-# Up to so many things the best of all partitions is found; the effort triples with each.
-MOST_EXACT = 12
 _ROUNDING = 1e-12
 
 
-def correlation_clusters(weights: FloatArray, *, max_clusters: int | None = None, price: float = 0.0) -> IntArray:
-    """Join things so that the weights of the pairs joined, plus a price per cluster, add up to as little as possible.
+def correlation_clusters(
+    weights: FloatArray, *, max_clusters: int | None = None, price: float = 0.0, max_exact: int = 12
+) -> IntArray:
+    """Join items so that the weights of the pairs joined, plus a price per cluster, add up to as little as possible.
 
-    Bansal, Blum and Chawla (2004), who have no price. Exact up to 12 things; above, greedy joining, then exchanges.
+    Bansal, Blum and Chawla (2004), who have no price. Exact for a few items; above, greedy joining, then exchanges.
 
     Parameters
     ----------
@@ -21,7 +21,9 @@ def correlation_clusters(weights: FloatArray, *, max_clusters: int | None = None
     max_clusters : int, optional
         Most clusters allowed.
     price : float, default 0
-        How much weight it takes to keep a cluster apart.
+        Weight that it takes to keep a cluster apart.
+    max_exact : int, default 12
+        Number of items up to which the best of all partitions is found; the effort triples with each.
 
     Returns
     -------
@@ -37,15 +39,9 @@ def correlation_clusters(weights: FloatArray, *, max_clusters: int | None = None
     """
     k = len(weights)
     most = k if max_clusters is None else min(max_clusters, k)
-    found = (_best_partition if k <= MOST_EXACT else _joined_and_exchanged)(weights, most, price)
+    found = (_best_partition if k <= max_exact else _joined_and_exchanged)(weights, most, price)
     _, first, number = np.unique(found, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[number]
-
-
-def disagreement(weights: FloatArray, clusters: IntArray) -> float:
-    """Return the sum of the weights of the pairs joined."""
-    joined = np.triu(clusters[:, None] == clusters, k=1)
-    return float(weights[joined].sum())
 
 
 def _best_partition(weights: FloatArray, most: int, price: float) -> IntArray:

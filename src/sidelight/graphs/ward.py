@@ -12,13 +12,13 @@ from sidelight._typing import FloatArray, IntArray
 _NEIGHBOURS = 10
 
 
-class Merging(NamedTuple):
-    """Clusters on their way from chunklets to few; each merger adds one and ends two.
+class Agglomeration(NamedTuple):
+    """Clusters during agglomeration; each merger adds one and ends two.
 
     Parameters
     ----------
     sums, mass : (2 g, d), (2 g,)
-        Sums of the rows of each cluster and how many they are.
+        Sums of the rows of each cluster and their total weight.
     near, apart : list of set of int
         Clusters that each may be merged with, and those it must not be.
     """
@@ -38,16 +38,16 @@ class Merging(NamedTuple):
 def constrained_ward(
     rows: FloatArray, weights: FloatArray, chunklets: IntArray, apart: IntArray, n_clusters: int
 ) -> IntArray:
-    """Merge chunklets, always the two whose merger costs least, until so many clusters are left.
+    """Merge chunklets, always the two whose merger costs least, until ``n_clusters`` are left.
 
     Only neighbours are merged while there are any: clusters may then have any shape, and the work grows with the rows
-    and not with their square. Clusters that a cannot-link keeps apart are never merged; where so few clusters cannot be
-    reached, the smallest left over join what is nearest.
+    and not with their square. Clusters that a cannot-link keeps apart are never merged; where more than ``n_clusters``
+    are left, the smallest join the nearest of the others.
 
     Parameters
     ----------
     rows : (n, d)
-        In units in which distances mean something.
+        Scaled so that distances are meaningful.
     weights : (n,)
     chunklets : (n,)
         Rows of the same number stay together.
@@ -87,33 +87,33 @@ def constrained_ward(
     return _number(rows, weights, ends, n_clusters)
 
 
-def _begin(rows: FloatArray, weights: FloatArray, chunklets: IntArray, apart: IntArray) -> Merging:
+def _begin(rows: FloatArray, weights: FloatArray, chunklets: IntArray, apart: IntArray) -> Agglomeration:
     n_chunklets = int(chunklets.max()) + 1
     sums, mass = np.zeros((2 * n_chunklets, rows.shape[1])), np.zeros(2 * n_chunklets)
     np.add.at(sums, chunklets, rows * weights[:, None])
     np.add.at(mass, chunklets, weights)
     near: list[set[int]] = [set() for _ in range(2 * n_chunklets)]
-    enemies: list[set[int]] = [set() for _ in range(2 * n_chunklets)]
+    apart_from: list[set[int]] = [set() for _ in range(2 * n_chunklets)]
     pairs = np.empty((0, 2), dtype=np.int64)
     n_neighbours = min(_NEIGHBOURS, len(rows) - 1)
     if n_neighbours:
         found = NearestNeighbors(n_neighbors=n_neighbours).fit(rows).kneighbors(return_distance=False)
         pairs = np.column_stack([np.repeat(chunklets, n_neighbours), chunklets[found.ravel()]])
-    for sets, links in ((near, pairs[pairs[:, 0] != pairs[:, 1]]), (enemies, apart)):
+    for sets, links in ((near, pairs[pairs[:, 0] != pairs[:, 1]]), (apart_from, apart)):
         for a, b in links.tolist():
             sets[a].add(b)
             sets[b].add(a)
-    return Merging(sums, mass, near, enemies)
+    return Agglomeration(sums, mass, near, apart_from)
 
 
-def _offers(merging: Merging, cluster: int, others: Iterable[int]) -> list[tuple[float, int, int]]:
+def _offers(merging: Agglomeration, cluster: int, others: Iterable[int]) -> list[tuple[float, int, int]]:
     allowed = [other for other in others if other not in merging.apart[cluster]]
     return [
         (cost, cluster, other) for cost, other in zip(merging.costs(cluster, allowed).tolist(), allowed, strict=True)
     ]
 
 
-def _merge(merging: Merging, first: int, second: int, merged: int) -> None:
+def _merge(merging: Agglomeration, first: int, second: int, merged: int) -> None:
     merging.sums[merged] = merging.sums[first] + merging.sums[second]
     merging.mass[merged] = merging.mass[first] + merging.mass[second]
     for sets in (merging.near, merging.apart):

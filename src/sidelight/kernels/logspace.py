@@ -38,6 +38,16 @@ def shares(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
     return exponentials, (log(total) + largest)[..., 0]
 
 
+def log_shares(scores: FloatArray, axes: tuple[int, ...]) -> tuple[FloatArray, FloatArray]:
+    """Return ln r and r for r in proportion to exp(scores), which sums to one over some axes; ln r is finite."""
+    log_values = scores - scores.max(axis=axes, keepdims=True)
+    values = np.exp(log_values)
+    total = values.sum(axis=axes, keepdims=True)
+    log_values -= np.log(total)
+    values /= total
+    return log_values, values
+
+
 def potentials(log_equal: FloatArray, log_different: FloatArray, n_classes: int) -> FloatArray:
     """Return the log potentials (..., classes, classes) of links that only tell whether two classes are equal."""
     same: AnyArray = np.eye(n_classes, dtype=bool)

@@ -108,6 +108,11 @@ def front(buffer: FloatArray, n_rows: int, n_columns: int) -> FloatArray:
     return buffer[: n_rows * n_columns].reshape(n_rows, n_columns)
 
 
+def owners(starts: IntArray, n_rows: int) -> IntArray:
+    """Return the group (n_rows,) of each row, where groups are consecutive rows that start at ``starts``."""
+    return np.repeat(np.arange(len(starts)), np.diff(np.append(starts, n_rows)))
+
+
 class QuadraticForm(NamedTuple):
     """Log densities that are one quadratic form of the row per component: what a compiled sweep needs of them.
 

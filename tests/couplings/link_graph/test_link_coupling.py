@@ -13,13 +13,10 @@ from sidelight.couplings.link_graph import (
     SOFT,
     LinkGraph,
     LinkGraphs,
-    Prior,
-    infer,
     link_graphs,
     linked_rows,
     plan,
 )
-from sidelight.couplings.link_graph import split as parts
 from sidelight.side import SideInformation
 
 CLASSES = np.array([0, 0, 1, 2])
@@ -181,7 +178,7 @@ def test_steps_never_lower_the_objective(classes, assignment):
         assert objectives[-1] > objectives[0]
 
 
-def test_parts_are_the_whole(monkeypatch):
+def test_parts_add_up_to_the_whole():
     rng = np.random.default_rng(4)
     X, _ = table(rng)
     side = SideInformation.build(
@@ -193,8 +190,7 @@ def test_parts_are_the_whole(monkeypatch):
     linked = linked_rows(side)
     draws, row_weights = linked.sizes.astype(float), rng.uniform(0.5, 2, size=len(linked.rows))
     whole = graph_of(linked, CLASSES, draws, row_weights)
-    monkeypatch.setattr(parts, "_PART_ROWS", 4)
-    divided = link_graphs(linked, CLASSES, draws=draws, row_weights=row_weights)
+    divided = link_graphs(linked, CLASSES, draws=draws, row_weights=row_weights, part_rows=4)
     assert len(divided.graphs) > 4
     assert sorted(divided.rows.tolist()) == sorted(linked.rows.tolist())
     family = family_for(X, "full", rows=3.0, fraction=0.05)
@@ -224,45 +220,10 @@ def test_belief_propagation_remembers_its_messages():
     pairs = rng.choice(40, size=(60, 2))
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
     linked = linked_rows(SideInformation.build(40, cannot_link=pairs, confidence=0.9))
-    coupling = graph_of(linked, np.arange(4), guard=0)
+    coupling = graph_of(linked, np.arange(4), max_entries=0)
     assert not coupling.monotone
     log_likelihood, log_weights = rng.normal(size=(len(linked.rows), 4)), np.full(4, -np.log(4))
     first = coupling(log_likelihood, log_weights, None)
     again = coupling(log_likelihood, log_weights, first.memory)
     np.testing.assert_allclose(again.posterior, first.posterior, atol=1e-4)
     assert LinkGraphs((coupling,)).monotone is False
-
-
-@settings(max_examples=40, deadline=None)
-@given(st.integers(0, 10**6), st.integers(2, 4), st.booleans())
-def test_the_gradient_of_the_prior_is_that_of_its_log_partition(seed, n_classes, labelled):
-    rng = np.random.default_rng(seed)
-    pairs = rng.integers(0, 14, size=(9, 2))
-    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    y = [0, *[-1] * 15] if labelled else None
-    side = SideInformation.build(
-        16, y=y, must_link=[(14, 15)], cannot_link=pairs, confidence=[1.0] + [0.9] * len(pairs)
-    )
-    linked = linked_rows(side)
-    planned = plan(linked.problem, n_classes)
-    draws = rng.integers(1, 3, size=len(linked.starts)).astype(float)
-    log_alpha = np.log(rng.dirichlet(np.ones(n_classes)))
-    prior = Prior.of(planned, draws)
-    found = prior(log_alpha)
-    assert found.log_partition == pytest.approx(infer(planned, draws[:, None] * log_alpha).log_partition, rel=1e-12)
-    assert found.counts.sum() == pytest.approx(draws.sum())
-    step = 1e-5
-    for c in range(n_classes):
-        shift = step * (np.arange(n_classes) == c)
-        slope = (prior(log_alpha + shift).log_partition - prior(log_alpha - shift).log_partition) / (2 * step)
-        assert found.counts[c] == pytest.approx(slope, abs=1e-6)
-
-
-def test_the_prior_of_disjoint_links_is_that_of_generative_pairs():
-    rng = np.random.default_rng(6)
-    links = np.arange(20).reshape(-1, 2)
-    linked = linked_rows(SideInformation.build(20, must_link=links[:4], cannot_link=links[4:]))
-    alpha = rng.dirichlet(np.ones(4))
-    prior = Prior.of(plan(linked.problem, 4), np.ones(len(linked.starts)))
-    assert len(prior.pair_times) == 1
-    assert prior(np.log(alpha)).log_partition == pytest.approx(6 * np.log(1 - (alpha**2).sum()), rel=1e-12)

@@ -8,20 +8,18 @@ from hypothesis import strategies as st
 from oracles.mixtures import family_for, mixture_of, random_state
 from oracles.statements import field_of, random_side
 from sidelight.couplings.potts import atoms_of
-from sidelight.couplings.potts import field as potts_module
-from sidelight.graphs.independent_sets import independent_sets
 from sidelight.kernels.loops import NUMPY, compiled
 from sidelight.side import SideInformation
 
 STRENGTH, REPULSION = 3.0, 0.7
 
 
-def problem(seed, *, n=14, k=4, backend=NUMPY, weighted=False, repulsion=REPULSION, **statements):
+def problem(seed, *, n=14, k=4, backend=NUMPY, weighted=False, repulsion=REPULSION, settings=None, **statements):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 2)) * 3
     side = random_side(rng, n, **statements)
     weights = rng.uniform(0.5, 3, size=n) if weighted else None
-    field, left_out = field_of(side, STRENGTH, repulsion, weights=weights, backend=backend)
+    field, left_out = field_of(side, STRENGTH, repulsion, weights=weights, backend=backend, **settings or {})
     family = family_for(X, "full", rows=1.0, fraction=0.1)
     mixture = mixture_of(X, family, k, backend=backend, joint=field, left_out=left_out, weights=weights)
     return mixture, random_state(rng, X, family, "full", k), side
@@ -114,11 +112,10 @@ def test_the_objective_is_the_bound_and_never_falls(seed, labels, links, blocks,
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_backends_and_threads_give_the_same(weighted, monkeypatch):
-    monkeypatch.setattr(potts_module, "_PART", 16)
+def test_backends_and_threads_give_the_same(weighted):
     results = []
     for backend, n_threads in ((NUMPY, 1), (NUMPY, 3), (compiled(), 1), (compiled(), 3)):
-        mixture, state, *_ = problem(3, n=120, k=5, backend=backend, weighted=weighted)
+        mixture, state, *_ = problem(3, n=120, k=5, backend=backend, weighted=weighted, settings={"part_atoms": 16})
         mixture = type(mixture)(**{**mixture.__dict__, "n_threads": n_threads})
         for _ in range(3):
             state, objective = mixture.step(state)
@@ -128,35 +125,13 @@ def test_backends_and_threads_give_the_same(weighted, monkeypatch):
             np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12)
 
 
-def test_many_linked_rows_are_remembered_in_single_precision(monkeypatch):
+def test_many_linked_rows_are_remembered_in_single_precision():
     exact, state, *_ = problem(4, n=60)
     expected = exact.step(exact.step(state)[0])[1]
-    monkeypatch.setattr(potts_module, "_MANY", 10)
-    rough, *_ = problem(4, n=60)
+    rough, *_ = problem(4, n=60, settings={"single_precision_from": 10})
     following, _ = rough.step(state)
     assert following.coupled.posterior.dtype == np.float32
     np.testing.assert_allclose(rough.step(following)[1], expected, rtol=1e-7)
-
-
-@given(seed=st.integers(0, 10_000), n=st.integers(2, 40), density=st.floats(0, 0.5))
-def test_sets_have_no_links_within(seed, n, density):
-    rng = np.random.default_rng(seed)
-    pairs = np.array([(a, b) for a in range(n) for b in range(a + 1, n) if rng.random() < density]).reshape(-1, 2)
-    side = SideInformation.build(n, cannot_link=pairs)
-    atoms = atoms_of(side, certain=1.0)
-    if atoms is None:
-        return
-    sets = independent_sets(atoms.affinity)
-    links = atoms.affinity.tocoo()
-    assert (sets >= 0).all()
-    assert (sets[links.row] != sets[links.col]).all()
-
-
-def test_a_long_chain_of_links_needs_few_sets():
-    n = 20_000
-    chain = np.column_stack([np.arange(n - 1), np.arange(1, n)])
-    sets = independent_sets(atoms_of(SideInformation.build(n, cannot_link=chain), certain=1.0).affinity)
-    assert sets.max() < 15
 
 
 def test_nothing_said_gives_no_atoms():

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sidelight._typing import FloatArray, IntArray
-from sidelight.couplings.class_penalty.mean_field import Joint, MeanField
+from sidelight.couplings.class_penalty.mean_field import JointPosterior, MeanField
 from sidelight.couplings.class_penalty.pair_sums import PairSums
 from sidelight.graphs.correlation_clustering import correlation_clusters
 from sidelight.inference.coupled_rows import Assignment, CoupledExpectation, CoupledRows, CouplingState
@@ -21,8 +21,8 @@ _ENOUGH = 1e-5  # nats per row
 _DOUBT = 0.1
 # Draws of each class that every component is taken to have had: β never reaches zero, from where it could not return.
 _PSEUDO_DRAWS = 0.01
-# One statement is reason enough for a class of its own, half a one is not; where statements tell nothing, components
-# that share rows belong together.
+# One statement is enough for a class of its own, half of one is not; without statements, components that share rows
+# belong together.
 _PRICE_OF_A_CLASS = 0.5
 _WEIGHT_OF_OVERLAP = 0.1
 
@@ -47,13 +47,13 @@ class ClassEStep(NamedTuple):
 
     Parameters
     ----------
-    joint : Joint
+    joint : JointPosterior
     log_allocation : (components, classes)
         The ln β that was used.
     steps : (groups,)
     """
 
-    joint: Joint
+    joint: JointPosterior
     log_allocation: FloatArray
     steps: FloatArray
 
@@ -145,7 +145,7 @@ class ClassPenalty:
         """Return an empty state: the next E-step starts anew."""
         return CouplingState()
 
-    def _by_component(self, joint: Joint) -> FloatArray:
+    def _by_component(self, joint: JointPosterior) -> FloatArray:
         """Return the posterior (m, components) that is shown."""
         return joint.values.sum(axis=2)
 
@@ -155,14 +155,14 @@ class ClassPenalty:
         return np.asarray(weighted.T @ self.pairs(posterior))
 
     def reach(self, posterior: FloatArray) -> FloatArray:
-        """Return how much is said about the rows of each component, (components,)."""
+        """Return the weight of the statements about the rows of each component, (components,)."""
         return np.asarray((self.pairs.weights * self.pairs.degrees) @ posterior)
 
     def settled(self, carriers: IntArray) -> "SettledPenalty":
         """Return this coupling for when every component has its class."""
         return SettledPenalty(self.rows, self.pairs, self.strength, self.max_classes, self.sequential, carriers)
 
-    def _descend(self, scores: FloatArray, memory: MeanFieldMemory | None) -> tuple[Joint, FloatArray]:
+    def _descend(self, scores: FloatArray, memory: MeanFieldMemory | None) -> tuple[JointPosterior, FloatArray]:
         """Lower the energy, from where the last E-step stopped, until little changes."""
         joint = self.field.at(scores, scores if memory is None else memory.log_joint)
         steps = np.ones(len(joint.energy)) if memory is None else memory.steps
@@ -177,7 +177,7 @@ class ClassPenalty:
         return joint, steps
 
     def _first_allocation(self, scores: FloatArray) -> FloatArray:
-        """Return ln β from correlation clustering of the components, as the rows choose them without any pairs."""
+        """Return ln β from correlation clustering of the components, by the posterior without pairs."""
         posterior = softly(scores).shares
         weights = self.component_weights(posterior) - _WEIGHT_OF_OVERLAP * overlap(posterior, self.pairs.weights)
         classes = correlation_clusters(weights, max_clusters=self.max_classes, price=_PRICE_OF_A_CLASS)
@@ -189,7 +189,7 @@ class ClassPenalty:
 
 @dataclass(frozen=True, eq=False)
 class SettledPenalty(ClassPenalty):
-    """The same once every component has its class: rows are told the classes that they, not their components, have.
+    """The same once every component has its class: the posterior shows the rows' own classes.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ class SettledPenalty(ClassPenalty):
 
     carriers: IntArray | None = None
 
-    def _by_component(self, joint: Joint) -> FloatArray:
+    def _by_component(self, joint: JointPosterior) -> FloatArray:
         assert self.carriers is not None
         carried = (self.carriers.ravel()[:, None] == np.arange(joint.values.shape[1])).astype(float)
         # From logarithms, as a further E-step would see it.

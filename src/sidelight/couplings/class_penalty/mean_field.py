@@ -1,4 +1,4 @@
-"""Mean field of components and classes under pairs: its free energy, and two ways down."""
+"""Mean field of components and classes under pairs: its free energy, and two ways to lower it."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,6 +9,7 @@ import numpy as np
 from sidelight._typing import FloatArray
 from sidelight.couplings.class_penalty.pair_sums import PairSums
 from sidelight.couplings.class_penalty.sweeps import IndependentSet, RunningSums, independent_sets
+from sidelight.kernels.logspace import log_shares
 
 # A step is kept if the energy falls by this part of what it would if rows were free; rows that jump back and forth in
 # pairs leave it where it was.
@@ -18,15 +19,15 @@ _SMALLEST_STEP = 2.0**-40
 _ROUNDING = 1e-12
 
 
-class Joint(NamedTuple):
-    """Joint posteriors r of component and class, (m, components, classes), and what follows from them.
+class JointPosterior(NamedTuple):
+    """Joint posteriors r of component and class, (m, components, classes), with their field and energy.
 
     Parameters
     ----------
     log, values : (m, components, classes)
         ln r and r.
     field : (m, components, classes)
-        What pairs add to the energy of each choice of each row.
+        The energy that pairs add to each choice of each row.
     energy : (groups,)
         Free energy of each group of rows that pairs connect.
     """
@@ -59,16 +60,18 @@ class MeanField:
     pairs: PairSums
     strength: float
 
-    def at(self, scores: FloatArray, log_values: FloatArray) -> Joint:
+    def at(self, scores: FloatArray, log_values: FloatArray) -> JointPosterior:
         """Return the joint posteriors in proportion to exp(log_values), their field and their energy."""
-        log, values = _normalised(log_values)
+        log, values = log_shares(log_values, axes=(1, 2))
         sums = self.pairs(values.reshape(len(values), -1)).reshape(values.shape)
         field = self.strength * same_component_or_class(sums)
         # Where r is zero its logarithm is finite all the same: it was never taken of r.
         by_row = np.einsum("ikl,ikl->i", values, log - scores + 0.5 * field)
-        return Joint(log, values, field, self._by_group(by_row))
+        return JointPosterior(log, values, field, self._by_group(by_row))
 
-    def damped_step(self, scores: FloatArray, joint: Joint, steps: FloatArray) -> tuple[Joint, FloatArray]:
+    def damped_step(
+        self, scores: FloatArray, joint: JointPosterior, steps: FloatArray
+    ) -> tuple[JointPosterior, FloatArray]:
         """Move all rows at once, r ∝ r_old^(1−η) r_new^η, each group as far as its energy falls as it should.
 
         A step is halved until that holds. For any pairs it does from η = 1 / (1 + D × an eigenvalue of C ⊗ J) on.
@@ -76,13 +79,13 @@ class MeanField:
         Parameters
         ----------
         scores : (m, components, classes)
-        joint : Joint
+        joint : JointPosterior
         steps : (groups,)
             The η of each group to begin with.
 
         Returns
         -------
-        (Joint, (groups,))
+        (JointPosterior, (groups,))
             Where the step leads, and the η taken.
         """
         target = scores - joint.field
@@ -97,7 +100,7 @@ class MeanField:
                 return reached, steps
             steps = np.where(too_far, steps / 2, steps)
 
-    def sweep(self, scores: FloatArray, joint: Joint) -> Joint:
+    def sweep(self, scores: FloatArray, joint: JointPosterior) -> JointPosterior:
         """Move the rows one after the other, those without a pair among them at once; the energy never rises."""
         m = len(scores)
         log = joint.log.copy()
@@ -111,7 +114,7 @@ class MeanField:
             sums = running.sums(some).reshape(len(rows), *scores.shape[1:])
             target = scores[rows] - self.strength * same_component_or_class(sums)
             step = alone[rows][:, None, None]
-            log[rows], values = _normalised((1 - step) * log[rows] + step * target)
+            log[rows], values = log_shares((1 - step) * log[rows] + step * target, axes=(1, 2))
             running.replace(some, values.reshape(len(rows), -1))
         return self.at(scores, log)
 
@@ -126,13 +129,3 @@ class MeanField:
 def same_component_or_class(values: FloatArray) -> FloatArray:
     """Apply J to (m, components, classes): for each choice the sum over those of its component or its class."""
     return values.sum(axis=2, keepdims=True) + values.sum(axis=1, keepdims=True) - values
-
-
-def _normalised(log_values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the logarithms, and the probabilities, in proportion to exp(log_values) of each row."""
-    log = log_values - log_values.max(axis=(1, 2), keepdims=True)
-    values = np.exp(log)
-    total = values.sum(axis=(1, 2), keepdims=True)
-    log -= np.log(total)
-    values /= total
-    return log, values

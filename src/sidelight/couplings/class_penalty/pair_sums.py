@@ -1,4 +1,4 @@
-"""Sums over the pairs of rows that something is said about, without listing the pairs that labels and blocks entail."""
+"""Sums over the pairs of rows in side information, without listing the pairs that labels and blocks imply."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,8 +18,8 @@ class PairSums:
 
     Links are a sparse matrix. All pairs of labelled rows (−1 with the same label, +1 with different ones) and all pairs
     within blocks (−1) are never listed: with S_c the sum over the rows of label c and T that over all labelled rows,
-    such a row sees T − 2 S_c and itself once, because it is no pair with itself. A row of weight w stands for w rows,
-    each with the same links, labels and blocks. What is said twice, as a link and by labels, counts twice.
+    such a row has the sum T − 2 S_c, plus itself once, because it forms no pair with itself. A row of weight w stands
+    for w rows, each with the same links, labels and blocks. A pair stated twice, as a link and by labels, counts twice.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class PairSums:
 
     @cached_property
     def degrees(self) -> FloatArray:
-        """How much is said about each row: Σ_j |C_ij|, (m,)."""
+        """Sum of the absolute weights of the pairs of each row: Σ_j |C_ij|, (m,)."""
         absolute = abs(self.links) @ self.weights
         by_block = self.blocked @ (self.blocked.T @ self.weights)
         n_labelled = float(self.weights[self.labels >= 0].sum())
@@ -85,7 +85,7 @@ class PairSums:
         """Numbers of the groups of rows that pairs connect, (m,)."""
         m, n_blocks = len(self.labels), self.blocked.shape[1]
         labelled, blocked = np.flatnonzero(self.labels >= 0), np.flatnonzero(self.blocks >= 0)
-        # All labelled rows hang together, and all rows of a block: each set is tied to a node of its own.
+        # All labelled rows are connected, and all rows of a block: each set is linked to a node of its own.
         nodes = np.concatenate([np.full(len(labelled), m), m + 1 + self.blocks[blocked]])
         links = self.links.tocoo()
         ends = np.concatenate([labelled, blocked, links.row]), np.concatenate([nodes, links.col])
@@ -95,7 +95,7 @@ class PairSums:
 
 
 def label_sums(by_label: FloatArray) -> FloatArray:
-    """Return what a row of each label sees of all labelled rows, T − 2 S_c, from the sums S_c (labels, q)."""
+    """Return the signed sum over labelled rows for a row of each label, T − 2 S_c, from the sums S_c (labels, q)."""
     return by_label.sum(axis=0) - 2 * by_label
 
 

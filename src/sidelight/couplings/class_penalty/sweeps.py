@@ -1,7 +1,6 @@
 """Sums over pairs while rows change one after the other, those without a pair among them at once."""
 
 from dataclasses import dataclass
-from itertools import count
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -9,6 +8,7 @@ from scipy.sparse import csr_array
 
 from sidelight._typing import FloatArray, IntArray
 from sidelight.couplings.class_penalty.pair_sums import PairSums, label_sums
+from sidelight.graphs.independent_sets import first_fit_sets
 
 
 class IndependentSet(NamedTuple):
@@ -20,20 +20,8 @@ class IndependentSet(NamedTuple):
 
 
 def independent_sets(pairs: PairSums) -> list[IndependentSet]:
-    """Split the rows into sets without a pair inside, by giving each the first set that none of its partners is in.
-
-    Of all labelled rows, and of all rows of a block, each needs a set of its own.
-    """
-    taken_by_labelled: set[int] = set()
-    taken_by_block: list[set[int]] = [set() for _ in range(pairs.blocked.shape[1])]
-    chosen = np.full(len(pairs.labels), -1, dtype=np.int64)
-    starts, partners = pairs.links.indptr, pairs.links.indices
-    for row, (label, block) in enumerate(zip(pairs.labels.tolist(), pairs.blocks.tolist(), strict=True)):
-        cliques = ([taken_by_labelled] if label >= 0 else []) + ([taken_by_block[block]] if block >= 0 else [])
-        taken = set(chosen[partners[starts[row] : starts[row + 1]]].tolist()).union(*cliques)
-        chosen[row] = next(number for number in count() if number not in taken)
-        for clique in cliques:
-            clique.add(int(chosen[row]))
+    """Divide the rows into sets without a pair inside: each row of a block, and each labelled row, needs its own."""
+    chosen = first_fit_sets(pairs.links, (np.minimum(pairs.labels, 0), pairs.blocks))
     order = np.argsort(chosen, kind="stable")
     return [_set_of(pairs, rows) for rows in np.split(order, np.flatnonzero(np.diff(chosen[order])) + 1)]
 
@@ -49,7 +37,7 @@ def _set_of(pairs: PairSums, rows: IntArray) -> IndependentSet:
 class RunningSums:
     """Sums over pairs of values (m, q) that change a few rows at a time.
 
-    Sums over labels and blocks are kept up to date, so that those of one row cost nothing like a pass over all rows.
+    Sums over labels and blocks are kept up to date, so that those of a few rows do not take a pass over all rows.
 
     Parameters
     ----------

@@ -1,11 +1,24 @@
-"""Inference on the link graph: chunklets choose classes, links weigh whether two of them choose the same."""
+"""Inference on the link graph: chunklets choose classes, links weigh whether two of them choose the same.
 
-from sidelight.couplings.link_graph.coupling import HARD, SOFT, LinkGraph
-from sidelight.couplings.link_graph.inference import Inference, infer, most_probable, pair_marginals
-from sidelight.couplings.link_graph.normaliser import Prior, PriorSum, log_prior_partition
-from sidelight.couplings.link_graph.plan import Plan, plan
+In the order of reading:
+
+problem             chunklets and the links between them as a Markov network; labels as evidence
+plan                which inference is used for which piece of the network, and its results: marginals, log partition
+exact.pairs         nodes without links and single links
+exact.trees         trees, in two passes; the messages along links
+exact.compiled      the same for long chains, compiled
+exact.elimination   small loops, by bucket elimination
+exact.two_classes   two classes: nodes that certain links connect become one node
+belief_propagation  large loops, approximately
+feasibility         refuses links that no assignment respects, and names the rows that prove it
+coupling            the E-step of a mixture: classes by the link graph, components given the class
+normaliser          the normaliser of the prior where the links are given ("conditional")
+"""
+
+from sidelight.couplings.link_graph.coupling import HARD, SOFT, LinkGraph, LinkGraphs, link_graphs
+from sidelight.couplings.link_graph.normaliser import Prior, PriorSum
+from sidelight.couplings.link_graph.plan import Inference, Plan, infer, most_probable, pair_marginals, plan
 from sidelight.couplings.link_graph.problem import LinkedRows, LinkProblem, linked_rows
-from sidelight.couplings.link_graph.split import LinkGraphs, link_graphs
 
 __all__ = [
     "HARD",
@@ -21,7 +34,6 @@ __all__ = [
     "infer",
     "link_graphs",
     "linked_rows",
-    "log_prior_partition",
     "most_probable",
     "pair_marginals",
     "plan",

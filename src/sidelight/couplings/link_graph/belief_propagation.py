@@ -1,7 +1,7 @@
-"""Large loops approximately: damped belief propagation, with the Bethe free energy as log partition.
+"""Large loops approximately: damped loopy belief propagation, with the Bethe free energy as log partition.
 
-What links forbid is only made improbable here, by a factor of 1000: messages of zero and one do not come back from a
-wrong turn. Mean field would be cheaper and is far off where links repel.
+A forbidden pair of classes is only made improbable here, by a factor of 1000: messages of zero and one do not recover
+from a wrong turn. Mean field would be cheaper, but has large errors where links repel.
 """
 
 from dataclasses import dataclass
@@ -12,22 +12,23 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from sidelight._typing import FloatArray, IntArray
-from sidelight.couplings.link_graph.exact.messages import Message, maximal
+from sidelight.couplings.link_graph.exact.elimination import Loop
+from sidelight.couplings.link_graph.exact.trees import Message, maximal
 from sidelight.graphs.colouring import OutOfBudgetError, UncolourableError, colour, neighbour_lists
-from sidelight.kernels.logspace import finite, log_sum
+from sidelight.kernels.logspace import log_sum, shares
 
 SOFTENING = 1e-3
-# Share of an old message, in the logarithm, that is kept once messages do not settle by themselves within some sweeps.
-_KEPT, _PATIENCE = 0.4, 12
-_MOST_SWEEPS = 300
+# Damping: the share of an old message, in the logarithm, that is kept once messages do not converge within some sweeps.
+_DAMPING, _PATIENCE = 0.4, 12
+_MAX_SWEEPS = 300
 _TOLERANCE = 1e-5
 _BLOCK_LINKS = 2048
-_MOST_TRIES = 100_000
+_MAX_TRIES = 100_000
 
 
 @dataclass(frozen=True, eq=False)
-class Loops:
-    """A graph with loops.
+class LoopyGraph:
+    """A graph with loops too large for exact inference.
 
     Parameters
     ----------
@@ -38,7 +39,7 @@ class Loops:
     edges : (q,)
         Numbers of its edges.
     log_equal, log_different : (q,)
-        As stated; what is forbidden is softened on the way.
+        As stated; -inf is softened on the way.
     """
 
     nodes: IntArray
@@ -47,9 +48,18 @@ class Loops:
     log_equal: FloatArray
     log_different: FloatArray
 
+    @classmethod
+    def of(cls, loops: list[Loop], log_equal: FloatArray, log_different: FloatArray) -> "LoopyGraph":
+        """Return several loops as one graph, from the log potentials of all edges."""
+        before = np.cumsum([0] + [len(loop.nodes) for loop in loops])
+        edges = np.concatenate([loop.edges for loop in loops])
+        ends = np.concatenate([loop.ends + start for loop, start in zip(loops, before[:-1].tolist(), strict=True)])
+        nodes = np.concatenate([loop.nodes for loop in loops])
+        return cls(nodes, ends, edges, log_equal[edges], log_different[edges])
+
     @cached_property
     def softened(self) -> tuple[FloatArray, FloatArray]:
-        """Log potentials (q,) of equal and different classes with nothing forbidden."""
+        """Log potentials (q,) of equal and different classes without forbidden pairs."""
         least = np.maximum(self.log_equal, self.log_different) + np.log(SOFTENING)
         equal = np.where(np.isneginf(self.log_equal), least, self.log_equal)
         return equal, np.where(np.isneginf(self.log_different), least, self.log_different)
@@ -71,74 +81,74 @@ class Messages(NamedTuple):
 
 
 class Propagation(NamedTuple):
-    """Where belief propagation ended: log beliefs (l, classes), normalised; messages; sweeps; whether it settled."""
+    """Normalised log beliefs (l, classes), the messages behind them, sweeps taken, and whether messages converged."""
 
     beliefs: FloatArray
     messages: Messages
     n_sweeps: int
-    settled: bool
+    converged: bool
 
 
-def propagate(loops: Loops, scores: FloatArray, messages: Messages | None, tell: Message) -> Propagation:
-    """Exchange messages until they settle.
+def propagate(graph: LoopyGraph, scores: FloatArray, messages: Messages | None, message: Message) -> Propagation:
+    """Exchange messages until they converge.
 
     Parameters
     ----------
-    loops : Loops
+    graph : LoopyGraph
     scores : (l, classes)
         Log scores of its nodes.
     messages : Messages, optional
-        Where to start; silence where absent.
-    tell : Message
-        `probable` or `boldest`; may overwrite the scores it is given.
+        Where to start; uniform messages where absent.
+    message : Message
+        `sum_product` or `max_product`; may overwrite the scores it is given.
     """
-    n_links, n_classes = len(loops.edges), scores.shape[1]
+    n_links, n_classes = len(graph.edges), scores.shape[1]
     if messages is None:
         messages = Messages(np.zeros((n_links, n_classes)), np.zeros((n_links, n_classes)))
     else:
         messages = Messages(messages.to_first.copy(), messages.to_second.copy())
-    sweep, change, earlier, kept = 0, np.inf, np.inf, 0.0
-    while sweep < _MOST_SWEEPS and change > _TOLERANCE:
-        totals = _totals(loops, scores, messages)
+    sweep, change, earlier, damping = 0, np.inf, np.inf, 0.0
+    while sweep < _MAX_SWEEPS and change > _TOLERANCE:
+        totals = _totals(graph, scores, messages)
         totals -= totals.max(axis=1, keepdims=True)
-        change = _sweep(loops, totals, messages, tell, kept)
+        change = _sweep(graph, totals, messages, message, damping)
         sweep += 1
         if sweep % _PATIENCE == 0:
-            # Large sparse graphs settle soonest undamped; loops that swing need damping.
-            kept = _KEPT if change > earlier / 4 else kept
+            # Large sparse graphs converge soonest undamped; loops that oscillate need damping.
+            damping = _DAMPING if change > earlier / 4 else damping
             earlier = change
-    totals = _totals(loops, scores, messages)
+    totals = _totals(graph, scores, messages)
     return Propagation(totals - log_sum(totals)[:, None], messages, sweep, change <= _TOLERANCE)
 
 
-def _totals(loops: Loops, scores: FloatArray, messages: Messages) -> FloatArray:
-    first, second = loops.incidence
+def _totals(graph: LoopyGraph, scores: FloatArray, messages: Messages) -> FloatArray:
+    first, second = graph.incidence
     totals = first @ messages.to_first
     totals += second @ messages.to_second
     totals += scores
     return totals
 
 
-def _sweep(loops: Loops, totals: FloatArray, messages: Messages, tell: Message, kept: float) -> float:
-    """Renew all messages in place; return by how much the messages changed at most."""
+def _sweep(graph: LoopyGraph, totals: FloatArray, messages: Messages, message: Message, damping: float) -> float:
+    """Update all messages in place; return their largest change."""
     change = 0.0
-    log_equal, log_different = loops.softened
-    for start in range(0, len(loops.edges), _BLOCK_LINKS):
+    log_equal, log_different = graph.softened
+    for start in range(0, len(graph.edges), _BLOCK_LINKS):
         block = slice(start, start + _BLOCK_LINKS)
-        first, second = loops.ends[block].T
+        first, second = graph.ends[block].T
         to_first, to_second = messages.to_first[block], messages.to_second[block]
-        from_first = tell(totals[first] - to_first, log_equal[block], log_different[block])
-        from_second = tell(totals[second] - to_second, log_equal[block], log_different[block])
+        from_first = message(totals[first] - to_first, log_equal[block], log_different[block])
+        from_second = message(totals[second] - to_second, log_equal[block], log_different[block])
         for old, new in ((to_second, from_first), (to_first, from_second)):
             new -= old
             change = max(change, float(np.abs(new).max()))
-            new *= 1.0 - kept
+            new *= 1.0 - damping
             old += new
     return change
 
 
-def probable(scores: FloatArray, log_equal: FloatArray, log_different: FloatArray) -> FloatArray:
-    """Return the messages of :func:`summed` up to a constant for each, where nothing is forbidden.
+def sum_product(scores: FloatArray, log_equal: FloatArray, log_different: FloatArray) -> FloatArray:
+    """Return the messages of :func:`summed` up to a constant for each, where no pair is forbidden.
 
     With shares p of the classes they are ln(1 + (equal / different − 1) p), which needs no scaling. Nor do the scores:
     the largest total of a node is zero, and what a single link adds to it is bounded.
@@ -149,80 +159,75 @@ def probable(scores: FloatArray, log_equal: FloatArray, log_different: FloatArra
     return np.log(p, out=p)
 
 
-def boldest(scores: FloatArray, log_equal: FloatArray, log_different: FloatArray) -> FloatArray:
+def max_product(scores: FloatArray, log_equal: FloatArray, log_different: FloatArray) -> FloatArray:
     """Return the messages of :func:`maximal`, the largest of each zero."""
     messages = maximal(scores, log_equal, log_different)
     messages -= messages.max(axis=1, keepdims=True)
     return messages
 
 
-def bethe(loops: Loops, scores: FloatArray, found: Propagation) -> tuple[float, FloatArray]:
+def bethe(graph: LoopyGraph, scores: FloatArray, found: Propagation) -> tuple[float, FloatArray]:
     """Return the Bethe estimate of ln Z, and the probability (q,) that the ends of each edge are equal."""
-    log_equal, log_different = loops.softened
-    log_partition = float(log_sum(_totals(loops, scores, found.messages)).sum())
-    same = np.empty(len(loops.edges))
-    for start in range(0, len(loops.edges), _BLOCK_LINKS):
+    log_equal, log_different = graph.softened
+    log_partition = float(log_sum(_totals(graph, scores, found.messages)).sum())
+    same = np.empty(len(graph.edges))
+    for start in range(0, len(graph.edges), _BLOCK_LINKS):
         block = slice(start, start + _BLOCK_LINKS)
-        first, second = cavities(loops, found, block)
+        first, second = cavities(graph, found, block)
         together = np.exp(log_equal[block]) * np.einsum("pc,pc->p", first, second)
         apart = np.exp(log_different[block]) * (1.0 - np.einsum("pc,pc->p", first, second))
         same[block] = together / (together + apart)
         log_partition += float(np.log(together + apart).sum())
-        for cavity, message in ((first, found.messages.to_first[block]), (second, found.messages.to_second[block])):
-            log_partition -= float(np.log(np.einsum("pc,pc->p", cavity, np.exp(message))).sum())
+        for cavity, sent in ((first, found.messages.to_first[block]), (second, found.messages.to_second[block])):
+            log_partition -= float(np.log(np.einsum("pc,pc->p", cavity, np.exp(sent))).sum())
     return log_partition, same
 
 
-def cavities(loops: Loops, found: Propagation, block: slice) -> tuple[FloatArray, FloatArray]:
-    """Return the shares (links, classes) of both ends of some edges without what the edge tells them."""
-    first, second = loops.ends[block].T
+def cavities(graph: LoopyGraph, found: Propagation, block: slice) -> tuple[FloatArray, FloatArray]:
+    """Return the shares (links, classes) of both ends of some edges without the message along the edge."""
+    first, second = graph.ends[block].T
     messages = found.messages
     return (
-        _normalised(found.beliefs[first] - messages.to_first[block]),
-        _normalised(found.beliefs[second] - messages.to_second[block]),
+        shares(found.beliefs[first] - messages.to_first[block])[0],
+        shares(found.beliefs[second] - messages.to_second[block])[0],
     )
 
 
-def _normalised(scores: FloatArray) -> FloatArray:
-    exponentials = np.exp(scores - finite(scores.max(axis=1, keepdims=True)))
-    return exponentials / exponentials.sum(axis=1, keepdims=True)
-
-
-def decide_loops(loops: Loops, scores: FloatArray) -> IntArray:
+def decide(graph: LoopyGraph, scores: FloatArray) -> IntArray:
     """Return the classes (l,) that max-product prefers, improved node by node until no single change pays.
 
-    A forbidden pair costs more than any gain, so changes first undo what is forbidden. Where single changes cannot,
+    A forbidden pair costs more than any gain, so changes first resolve forbidden pairs. Where single changes cannot,
     they start again from a colouring of the certain cannot-links, if one is found.
     """
-    beliefs = propagate(loops, scores, None, boldest).beliefs
-    classes = improve(loops, scores, beliefs.argmax(axis=1))
-    if not _breaks_certain_links(loops, classes):
+    beliefs = propagate(graph, scores, None, max_product).beliefs
+    classes = improve(graph, scores, beliefs.argmax(axis=1))
+    if not _breaks_certain_links(graph, classes):
         return classes
-    apart = loops.ends[np.isneginf(loops.log_equal)]
+    apart = graph.ends[np.isneginf(graph.log_equal)]
     try:
-        start = colour(neighbour_lists(apart, len(scores)), -beliefs, max_tries=_MOST_TRIES)
+        start = colour(neighbour_lists(apart, len(scores)), -beliefs, max_tries=_MAX_TRIES)
     except (OutOfBudgetError, UncolourableError):
         return classes
-    return improve(loops, scores, start)
+    return improve(graph, scores, start)
 
 
-def _breaks_certain_links(loops: Loops, classes: IntArray) -> bool:
-    equal = classes[loops.ends[:, 0]] == classes[loops.ends[:, 1]]
-    return bool(np.isneginf(np.where(equal, loops.log_equal, loops.log_different)).any())
+def _breaks_certain_links(graph: LoopyGraph, classes: IntArray) -> bool:
+    equal = classes[graph.ends[:, 0]] == classes[graph.ends[:, 1]]
+    return bool(np.isneginf(np.where(equal, graph.log_equal, graph.log_different)).any())
 
 
-def improve(loops: Loops, scores: FloatArray, classes: IntArray) -> IntArray:
+def improve(graph: LoopyGraph, scores: FloatArray, classes: IntArray) -> IntArray:
     """Change the classes of nodes as long as that pays; of neighbours, only the one that gains most changes at once."""
     n, n_classes = scores.shape
     classes = classes.copy()
     everyone = np.arange(n)
-    first, second = loops.ends.T
+    first, second = graph.ends.T
     own, other = np.concatenate([first, second]), np.concatenate([second, first])
-    dear, dearest = _prices(loops, scores)
-    log_equal = np.where(np.isneginf(loops.log_equal), -dear, loops.log_equal)
-    log_different = np.where(np.isneginf(loops.log_different), -dear, loops.log_different)
+    pair_price, class_price = _prices(graph, scores)
+    log_equal = np.where(np.isneginf(graph.log_equal), -pair_price, graph.log_equal)
+    log_different = np.where(np.isneginf(graph.log_different), -pair_price, graph.log_different)
     bonus = np.tile(log_equal - log_different, 2)
-    possible = np.where(np.isneginf(scores), -dearest, scores)
+    possible = np.where(np.isneginf(scores), -class_price, scores)
     while True:
         worth = possible + csr_array((bonus, (own, classes[other])), shape=(n, n_classes)).toarray()
         best = worth.argmax(axis=1)
@@ -232,18 +237,18 @@ def improve(loops: Loops, scores: FloatArray, classes: IntArray) -> IntArray:
         rank[np.lexsort((-everyone, gain))] = everyone
         outdone = np.zeros(n, dtype=bool)
         outdone[np.where(rank[first] < rank[second], first, second)] = True
-        changing = np.flatnonzero((gain > 1e-12 * dearest) & ~outdone)
+        changing = np.flatnonzero((gain > 1e-12 * class_price) & ~outdone)
         if not changing.size:
             return classes
         classes[changing] = best[changing]
 
 
-def _prices(loops: Loops, scores: FloatArray) -> tuple[float, float]:
+def _prices(graph: LoopyGraph, scores: FloatArray) -> tuple[float, float]:
     """Return the prices of a forbidden pair, above any other gain of a node, and of a forbidden class, above those."""
     allowed = np.where(np.isneginf(scores), 0.0, scores)
     spread = float((allowed.max(axis=1) - allowed.min(axis=1)).max(initial=0.0))
-    weights = np.concatenate([loops.log_equal, loops.log_different])
+    weights = np.concatenate([graph.log_equal, graph.log_different])
     heaviest = float(np.abs(weights[np.isfinite(weights)]).max(initial=0.0))
-    most = int(np.bincount(loops.ends.ravel()).max(initial=1))
-    dear = 1.0 + spread + 2.0 * heaviest * most
-    return dear, dear * (most + 2)
+    most = int(np.bincount(graph.ends.ravel()).max(initial=1))
+    pair_price = 1.0 + spread + 2.0 * heaviest * most
+    return pair_price, pair_price * (most + 2)

@@ -1,27 +1,45 @@
-"""Mixtures whose rows are bound by must-links and kept apart by cannot-links: chunklets on a graph."""
+"""Mixtures whose rows are bound by must-links and kept apart by cannot-links: chunklets on a graph.
 
-from collections.abc import Callable
+`LinkGraph` is the coupling of one graph. `LinkGraphs` divides links that share no row into several, one after the
+other, so that the arrays of each stay in the cache.
+"""
+
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from itertools import pairwise
+from operator import add
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from sidelight._typing import FloatArray, IntArray
-from sidelight.couplings.link_graph.inference import infer, most_probable
-from sidelight.couplings.link_graph.plan import Plan
-from sidelight.inference.coupled_rows import EStep, JointCoupling
-from sidelight.kernels.logspace import finite
-from sidelight.kernels.loops import argmax, softmax
+from sidelight.couplings.class_densities import class_densities
+from sidelight.couplings.link_graph.exact.elimination import MAX_ENTRIES
+from sidelight.couplings.link_graph.plan import Plan, infer, most_probable, plan
+from sidelight.couplings.link_graph.problem import LinkedRows
+from sidelight.inference.coupled_rows import (
+    Assignment,
+    CoupledExpectation,
+    CoupledRows,
+    CouplingState,
+    EStep,
+    JointCoupling,
+)
+from sidelight.kernels.loops import Choice, Chooser, outright, owners, softmax
 
-_BLOCK_SCORES = 60_000
+# Rows of a part, and how many rows may be copied out of the table at once.
+_PART_ROWS = 24_576
+_COPIED_ROWS = 2 * _PART_ROWS
+# E-steps that a fit is expected to take.
+_N_PASSES = 10
 
 
 class NodeShares(NamedTuple):
-    """Shares (g, classes) of the classes of each node, what they are worth, and where the next time may start.
+    """Shares (g, classes) of the classes of each node, the value of this choice, and where the next may start.
 
-    The memory is empty, not None, where there is nothing to remember, so that no posterior is kept in its place.
+    The memory is empty, not None, where there is no memory, so that no posterior is kept in its place.
     """
 
     shares: FloatArray
@@ -29,37 +47,44 @@ class NodeShares(NamedTuple):
     memory: Any
 
 
-class Assignment(NamedTuple):
+class AssignmentRule(NamedTuple):
     """How classes and components are chosen: in proportion, or outright.
 
     Parameters
     ----------
-    components : callable
-        Chooses among scores (components, rows) in place; see :func:`sidelight.kernels.loops.softmax`.
+    components : Chooser
+        Chooses among the components of a class.
     classes : callable
         Chooses the classes of all nodes of a plan from their scores (g, classes); may start from a memory.
     """
 
-    components: Callable[[FloatArray, FloatArray, FloatArray, FloatArray], None]
+    components: Chooser
     classes: Callable[[Plan, FloatArray, Any], NodeShares]
 
 
-def marginally(plan: Plan, scores: FloatArray, memory: Any) -> NodeShares:
-    """Choose classes by their marginal probabilities; worth the log partition."""
+def by_softmax(scores: FloatArray) -> Choice:
+    """Choose in proportion to exp(score), by the loop that rows without links use."""
+    columns, evidence = scores.T.copy(), np.empty(len(scores))
+    softmax(columns, np.zeros(len(columns)), np.ones(len(scores)), evidence)
+    return Choice(columns.T, evidence)
+
+
+def by_marginals(plan: Plan, scores: FloatArray, memory: Any) -> NodeShares:
+    """Choose classes by their marginal probabilities; the value is the log partition."""
     found = infer(plan, scores, memory or None)
     return NodeShares(found.marginals, found.log_partition, found.messages or ())
 
 
-def outright(plan: Plan, scores: FloatArray, memory: Any) -> NodeShares:
-    """Choose the most probable joint assignment; worth its score."""
+def by_best_assignment(plan: Plan, scores: FloatArray, memory: Any) -> NodeShares:
+    """Choose the most probable joint assignment; the value is its score."""
     classes, score = most_probable(plan, scores)
     shares = np.zeros_like(scores)
     shares[np.arange(len(scores)), classes] = 1.0
     return NodeShares(shares, score, ())
 
 
-SOFT = Assignment(softmax, marginally)
-HARD = Assignment(argmax, outright)
+SOFT = AssignmentRule(by_softmax, by_marginals)
+HARD = AssignmentRule(outright, by_best_assignment)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +113,7 @@ class LinkGraph(JointCoupling[Any]):
         How many draws of a class a chunklet is.
     classes : (components,)
         The class of each component.
-    assignment : Assignment
+    assignment : AssignmentRule
         SOFT for EM, HARD for classification EM.
     """
 
@@ -98,21 +123,12 @@ class LinkGraph(JointCoupling[Any]):
     row_weights: FloatArray
     draws: FloatArray
     classes: IntArray
-    assignment: Assignment = SOFT
+    assignment: AssignmentRule = SOFT
 
     @property
     def monotone(self) -> bool:  # type: ignore[override]
         """Whether every step raises the objective: where the plan is exact."""
         return self.plan.exact
-
-    @cached_property
-    def _members(self) -> list[IntArray]:
-        return [np.flatnonzero(self.classes == c) for c in range(self.plan.n_classes)]
-
-    @cached_property
-    def _node_of_row(self) -> IntArray:
-        sizes = np.diff(np.append(self.starts, len(self.rows)))
-        return np.repeat(np.arange(len(self.starts)), sizes)
 
     @cached_property
     def _sums(self) -> "csr_array[Any]":
@@ -131,15 +147,15 @@ class LinkGraph(JointCoupling[Any]):
 
     def __call__(self, log_likelihood: FloatArray, log_weights: FloatArray, previous: Any) -> EStep[Any]:
         """Return the E-step of the rows from their log densities (rows, components)."""
-        if self._components_are_classes:
-            within, log_density, log_alpha = None, log_likelihood, log_weights
-        else:
-            within, log_density, log_alpha = self._within(log_likelihood, log_weights)
+        log_density, within, log_alpha = log_likelihood, None, log_weights
+        if not self._components_are_classes:
+            log_density, within, log_alpha = class_densities(
+                log_likelihood, log_weights, self.classes, self.assignment.components
+            )
         found = self.assignment.classes(self.plan, self._scores(log_density, log_alpha), previous)
-        posterior = found.shares if self._rows_are_nodes else found.shares[self._node_of_row]
+        posterior = found.shares if self._rows_are_nodes else found.shares[owners(self.starts, len(self.rows))]
         if within is not None:
-            within *= posterior[:, self.classes]
-            posterior = within
+            posterior = within * posterior[:, self.classes]
         weighted = self.row_weights[:, None] * posterior if self._has_weights else posterior
         return EStep(weighted, self.draws @ found.shares, found.value, posterior, found.memory)
 
@@ -161,22 +177,140 @@ class LinkGraph(JointCoupling[Any]):
         scores += log_density if self._rows_are_nodes and not self._has_weights else self._sums @ log_density
         return scores
 
-    def _within(self, log_likelihood: FloatArray, log_weights: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return shares (m, components) within classes, log densities (m, classes) of these, and ln α."""
-        log_alpha = np.array([np.logaddexp.reduce(log_weights[members]) for members in self._members])
-        # A class without weight is never chosen, so its components may share it in any way.
-        offsets = np.where(np.isneginf(log_alpha)[self.classes], 0.0, log_weights - finite(log_alpha)[self.classes])
-        within = np.empty_like(log_likelihood)
-        log_density = np.empty((len(self.rows), self.plan.n_classes))
-        block_rows = _BLOCK_SCORES // len(self.classes) + 1
-        ones = np.ones(block_rows)
-        for start in range(0, len(self.rows), block_rows):
-            block = slice(start, min(start + block_rows, len(self.rows)))
-            size = block.stop - start
-            densities, shares = np.empty((self.plan.n_classes, size)), np.empty((len(self.classes), size))
-            for c, members in enumerate(self._members):
-                scores = log_likelihood[block].T[members]
-                self.assignment.components(scores, offsets[members], ones[:size], densities[c])
-                shares[members] = scores
-            within[block], log_density[block] = shares.T, densities.T
-        return within, log_density, log_alpha
+
+@dataclass(frozen=True, eq=False)
+class LinkGraphs:
+    """Several link graphs as one coupling: its E-step is theirs, and its evidence their sum.
+
+    Parameters
+    ----------
+    graphs : tuple of LinkGraph
+        No row, and no end of a link, in more than one.
+    """
+
+    graphs: tuple[LinkGraph, ...]
+
+    @cached_property
+    def rows(self) -> IntArray:
+        """Numbers of the rows it couples."""
+        return np.concatenate([graph.rows for graph in self.graphs])
+
+    @cached_property
+    def monotone(self) -> bool:
+        """Whether every step raises the objective."""
+        return all(graph.monotone for graph in self.graphs)
+
+    takes_rows = True
+
+    def expect(
+        self, rows: CoupledRows, log_weights: FloatArray, state: CouplingState[None, Any]
+    ) -> CoupledExpectation[Any, None, Any]:
+        """Take the rows through E-step and statistics, graph after graph."""
+        found = [graph.expect(part, log_weights, kept) for graph, part, kept in self._each(rows, state)]
+        return CoupledExpectation(
+            reduce(add, [part.statistics for part in found]),
+            np.sum([part.class_counts for part in found], axis=0),
+            sum(part.evidence for part in found),
+            CouplingState(None, tuple(part.state for part in found)),
+        )
+
+    def assign(
+        self, rows: CoupledRows, log_weights: FloatArray, state: CouplingState[None, Any]
+    ) -> Iterator[Assignment]:
+        """Yield how the rows are assigned, graph after graph."""
+        for graph, part, kept in self._each(rows, state):
+            yield from graph.assign(part, log_weights, kept)
+
+    def update(self, counts: None) -> None:
+        """Return None: there are no parameters."""
+
+    def log_prior(self, parameters: None) -> float:
+        """Return 0: there are no parameters."""
+        return 0.0
+
+    def regrouped(self, state: CouplingState[None, Any], groups: IntArray) -> CouplingState[None, Any]:
+        """Return an empty state: the next E-step starts anew."""
+        return CouplingState()
+
+    def _each(
+        self, rows: CoupledRows, state: CouplingState[None, Any]
+    ) -> Iterator[tuple[LinkGraph, CoupledRows, CouplingState[None, Any]]]:
+        kept = (CouplingState(),) * len(self.graphs) if state.memory is None else state.memory
+        for graph, own in zip(self.graphs, kept, strict=True):
+            # Rows of a pair are anywhere in the table: fetched once, for densities and statistics.
+            part = rows.fetched(graph.rows) if len(graph.rows) <= _COPIED_ROWS else rows.only(graph.rows)
+            yield graph, part, own
+
+
+def link_graphs(
+    linked: LinkedRows,
+    classes: IntArray,
+    *,
+    draws: FloatArray,
+    row_weights: FloatArray | None = None,
+    assignment: AssignmentRule = SOFT,
+    max_entries: int = MAX_ENTRIES,
+    part_rows: int = _PART_ROWS,
+    n_passes: int = _N_PASSES,
+) -> LinkGraphs:
+    """Plan the coupling of linked rows.
+
+    Chunklets without links and links that share no chunklet with another are many small graphs, divided into parts;
+    everything else is one graph.
+
+    Parameters
+    ----------
+    linked : LinkedRows
+    classes : (components,)
+        The class of each component.
+    draws : (g,)
+        Draws of a class that each chunklet counts for.
+    row_weights : (m,), optional
+        All one where absent.
+    assignment : AssignmentRule
+    max_entries : int
+        See :func:`~sidelight.couplings.link_graph.plan.plan`.
+    part_rows : int
+        Rows of a part.
+    n_passes : int
+        E-steps that the fit is expected to take; many are worth compiled loops.
+
+    Raises
+    ------
+    InfeasibleError
+        If no assignment respects the labels and the certain links.
+    """
+    order, cuts = _divide(linked, part_rows)
+    moved, places = linked.reordered(order)
+    weights = np.ones(len(places)) if row_weights is None else row_weights[places]
+    row_cuts = np.append(moved.starts, len(places))[cuts]
+    edge_cuts = np.searchsorted(moved.problem.edges[:, 0], cuts)
+    n_classes = int(classes.max()) + 1
+    n_scores = n_passes * linked.problem.n_nodes * n_classes
+    graphs = []
+    for nodes, rows, edges in zip(*(_ranges(bounds) for bounds in (cuts, row_cuts, edge_cuts)), strict=True):
+        part = moved.between(nodes, rows, edges)
+        planned = plan(part.problem, n_classes, max_entries=max_entries, n_scores=n_scores)
+        graphs.append(
+            LinkGraph(planned, part.rows, part.starts, weights[rows], draws[order[nodes]], classes, assignment)
+        )
+    return LinkGraphs(tuple(graphs))
+
+
+def _divide(linked: LinkedRows, part_rows: int) -> tuple[IntArray, IntArray]:
+    """Return the nodes in an order in which parts are ranges, and where these start and end."""
+    edges = linked.problem.edges
+    degree = np.bincount(edges.ravel(), minlength=linked.problem.n_nodes)
+    alone = (degree[edges] == 1).all(axis=1)
+    simple = np.concatenate([edges[alone].ravel(), np.flatnonzero(degree == 0)])
+    tangled = degree > 0
+    tangled[simple] = False
+    # A cut every ``part_rows`` rows, moved to where no pair is divided.
+    cuts = np.flatnonzero(np.diff(np.cumsum(linked.sizes[simple]) // part_rows)) + 1
+    cuts += (cuts < 2 * alone.sum()) & (cuts % 2 == 1)
+    bounds = np.unique(np.concatenate([[0], cuts, [len(simple), linked.problem.n_nodes]]))
+    return np.concatenate([simple, np.flatnonzero(tangled)]), bounds
+
+
+def _ranges(bounds: IntArray) -> list[slice]:
+    return [slice(start, stop) for start, stop in pairwise(bounds.tolist())]

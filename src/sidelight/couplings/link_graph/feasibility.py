@@ -1,4 +1,4 @@
-"""Links that no assignment respects, refused with the rows that prove it."""
+"""Refuse links that no assignment respects, and name the rows that prove it."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -8,21 +8,16 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components, dijkstra
 
-from sidelight._typing import IntArray
-from sidelight.couplings.link_graph.conflicts import find_conflict
+from sidelight._typing import AnyArray, IntArray
 from sidelight.couplings.link_graph.exact.two_classes import double_cover
 from sidelight.couplings.link_graph.problem import LinkProblem, Names
 from sidelight.exceptions import InfeasibleError
-from sidelight.graphs.colouring import (
-    OutOfBudgetError,
-    UncolourableError,
-    colour,
-    neighbour_lists,
-)
+from sidelight.graphs.colouring import OutOfBudgetError, UncolourableError, colour, find_conflict, neighbour_lists
 
-_SHOWN = 8
+# Rows and links that an error lists.
+MAX_SHOWN = 8
 _SEARCHES = 8
-_MOST_TRIES = 100_000
+_MAX_TRIES = 100_000
 
 
 class _Apart(NamedTuple):
@@ -47,13 +42,10 @@ class _Apart(NamedTuple):
 
 
 def refuse_impossible_links(problem: LinkProblem, n_classes: int) -> None:
-    """Raise an error that names rows whose links no assignment to so many classes respects.
+    """Raise an error that names rows whose links no assignment to this number of classes respects.
 
-    Where the search for an assignment comes to no end, nothing is refused.
+    Where the search for an assignment runs out of its budget, nothing is refused.
     """
-    n_labels = int(problem.labels.max(initial=-1)) + 1
-    if n_labels > n_classes:
-        raise ValueError(f"n_classes={n_classes}, but the labels name {n_labels} classes; raise n_classes")
     apart = _apart(problem)
     if not len(apart.pairs):
         return
@@ -138,15 +130,15 @@ def _refuse_uncolourable(problem: LinkProblem, n_classes: int, apart: _Apart) ->
     nodes, inner = np.unique(pairs, return_inverse=True)
     neighbours = neighbour_lists(inner.reshape(-1, 2), len(nodes))
     try:
-        colour(neighbours, np.zeros((len(nodes), n_classes)), max_tries=_MOST_TRIES)
+        colour(neighbours, np.zeros((len(nodes), n_classes)), max_tries=_MAX_TRIES)
     except OutOfBudgetError:
         return
     except UncolourableError as found:
-        conflict = find_conflict(found.nodes, neighbours, n_classes, max_tries=_MOST_TRIES)
-        among = np.flatnonzero(np.isin(apart.pairs, nodes[conflict.chunklets]).all(axis=1))
+        conflict = find_conflict(found.nodes, neighbours, n_classes, max_tries=_MAX_TRIES)
+        among = np.flatnonzero(np.isin(apart.pairs, nodes[conflict.nodes]).all(axis=1))
         reason = "cannot be divided among so few"
         if conflict.is_clique:
-            reason = f"are all kept apart from each other, which takes {len(conflict.chunklets)} classes"
+            reason = f"are all kept apart from each other, which takes {len(conflict.nodes)} classes"
         raise _error(problem, n_classes, apart, among, reason) from None
 
 
@@ -160,21 +152,27 @@ def _error(
     members = dict(zip(apart.pairs[which].ravel().tolist(), apart.nodes[which].ravel().tolist(), strict=True))
     rows = sorted(names.nodes[list(members.values())].tolist())
 
-    def name(row: int) -> str:
-        return str(row) if names.ids is None else repr(names.ids[row : row + 1].tolist()[0])
-
     links = [(int(a), int(b)) for a, b in ends]
-    said = [
-        f"{name(a)}–{name(b)}" + (" (labels differ)" if only_label else "")
-        for (a, b), only_label in zip(links[:_SHOWN], by_label, strict=False)
-    ]
     noun = "rows" if names.ids is None else "ids"
-    who = ", ".join(name(row) for row in rows[:_SHOWN]) + (f", … ({len(rows)} in all)" if len(rows) > _SHOWN else "")
-    more = f" and {len(links) - _SHOWN} more" if len(links) > _SHOWN else ""
+    who = list_rows(rows[:MAX_SHOWN], names.ids) + (f", … ({len(rows)} in all)" if len(rows) > MAX_SHOWN else "")
     return InfeasibleError(
         f"cannot_link asks for more than n_classes={n_classes}: {noun} {who} (and what they are bound to) {reason}. "
-        f"The links are {', '.join(said)}{more}. Raise n_classes, remove one of these links, or set link_confidence "
-        "below 1.",
+        f"The links are {list_links(links, by_label, names.ids)}. Raise n_classes, remove one of these links, or set "
+        "link_confidence below 1.",
         tuple(sorted(set(ends.ravel().tolist()))),
         tuple(links),
     )
+
+
+def list_rows(rows: Sequence[int], ids: AnyArray | None) -> str:
+    """Return rows, by their ids where they have any, as a list in words."""
+    return ", ".join(str(row) if ids is None else repr(ids[row : row + 1].tolist()[0]) for row in rows)
+
+
+def list_links(links: Sequence[tuple[int, int]], labels_differ: Sequence[bool] | AnyArray, ids: AnyArray | None) -> str:
+    """Return the first links as a list in words; those that only labels imply are marked."""
+    words = [
+        "–".join(list_rows([row], ids) for row in link) + (" (labels differ)" if differ else "")
+        for link, differ in zip(links[:MAX_SHOWN], labels_differ, strict=False)
+    ]
+    return ", ".join(words) + (f" and {len(links) - MAX_SHOWN} more" if len(links) > MAX_SHOWN else "")

@@ -1,7 +1,7 @@
-"""The normaliser of the prior that links leave to the classes, Z(α) = Σ_assignments Π α Π potentials.
+"""The normaliser of the prior of the classes under the links, Z(α) = Σ_assignments Π α Π potentials.
 
-Where the class of a chunklet is drawn given the links ("conditional"), the objective has −ln Z(α); its gradient with
-respect to ln α are the class counts expected before any row is seen.
+Where the class of a chunklet is drawn given the links ("conditional"), the objective has −ln Z(α). Its gradient with
+respect to ln α is the vector of class counts expected before any row is seen.
 """
 
 from dataclasses import dataclass, replace
@@ -11,8 +11,7 @@ import numpy as np
 
 from sidelight._typing import FloatArray, IntArray
 from sidelight.couplings.link_graph.exact.pairs import Pairs, infer_pairs
-from sidelight.couplings.link_graph.inference import infer
-from sidelight.couplings.link_graph.plan import Plan
+from sidelight.couplings.link_graph.plan import Plan, infer
 from sidelight.kernels.logspace import shares
 
 
@@ -30,13 +29,13 @@ class Prior:
     Parameters
     ----------
     rest : Plan
-        The plan without what is counted.
+        The plan without the isolated nodes and pairs.
     nodes : (r,)
-        The nodes that are not.
+        The nodes that are left.
     draws : (g,)
-        How many draws of a class each node stands for.
+        Draws of a class that each node stands for.
     singles, times : (i,)
-        Draws of isolated nodes, and how many there are.
+        Different draws of isolated nodes, and how often they occur.
     pairs, pair_draws, pair_times : Pairs, (2 p,), (p,)
         Different pairs, with nodes 2 i and 2 i + 1, their draws, and how often they occur.
     """
@@ -52,14 +51,14 @@ class Prior:
 
     @classmethod
     def of(cls, plan: Plan, draws: FloatArray) -> "Prior":
-        """Count the equal parts of a plan. Where labels are data, not given, it is the plan without labels."""
-        if plan.parity is not None or plan.known.nodes.size:
+        """Count the equal nodes and pairs of a plan; it has no labels where these are data, not given."""
+        if plan.contraction is not None or plan.labelled is not None:
             isolated, pairs = plan.isolated[:0], _some(plan.pairs, slice(0))
             rest, nodes = plan, np.arange(len(draws))
         else:
             isolated, pairs = plan.isolated, plan.pairs
             rest = replace(plan, isolated=isolated[:0], pairs=_some(pairs, slice(0)))
-            nodes = plan.forest.nodes
+            nodes = isolated[:0] if plan.forest is None else plan.forest.nodes
         singles, times = np.unique(draws[isolated], return_counts=True)
         features = np.column_stack([draws[pairs.ends], pairs.log_equal, pairs.log_different])
         _, first, pair_times = np.unique(features, axis=0, return_index=True, return_counts=True)
@@ -83,8 +82,8 @@ class Prior:
 
         scores = self.pair_draws[:, None] * log_alpha
         marginals = np.empty_like(scores)
-        sums = infer_pairs(self.pairs, scores, marginals)
-        log_partition += float(self.pair_times @ sums.log_partition)
+        totals = infer_pairs(self.pairs, scores, marginals)
+        log_partition += float(self.pair_times @ totals.log_partition)
         counts += (np.repeat(self.pair_times, 2) * self.pair_draws) @ marginals
 
         if self.nodes.size:
@@ -96,8 +95,3 @@ class Prior:
 
 def _some(pairs: Pairs, which: IntArray | slice) -> Pairs:
     return Pairs(pairs.ends[which], pairs.log_equal[which], pairs.log_different[which], pairs.edges[which])
-
-
-def log_prior_partition(plan: Plan, log_alpha: FloatArray, draws: FloatArray) -> PriorSum:
-    """Return ln Z and its gradient; `Prior.of` keeps the counting for many values of ``log_alpha``."""
-    return Prior.of(plan, draws)(log_alpha)

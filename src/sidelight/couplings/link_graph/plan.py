@@ -1,204 +1,347 @@
-"""How each part of a link graph is handled, settled once per fit."""
+"""Inference under a plan, which divides a link graph into pieces: each has the cheapest inference that is exact for it.
+
+Planning is done once per fit, inference once per E-step.
+"""
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
-from sidelight._typing import IntArray
-from sidelight.couplings.link_graph.belief_propagation import Loops
-from sidelight.couplings.link_graph.evidence import Known, take_out
-from sidelight.couplings.link_graph.exact.elimination import Batch, Shape, shape_of
-from sidelight.couplings.link_graph.exact.pairs import Pairs, SimpleLoops, simple_loops_for
-from sidelight.couplings.link_graph.exact.peeling import peel
-from sidelight.couplings.link_graph.exact.trees import Forest
-from sidelight.couplings.link_graph.exact.two_classes import Parity, contract
+from sidelight._typing import FloatArray, IntArray
+from sidelight.couplings.link_graph import belief_propagation as bp
+from sidelight.couplings.link_graph.exact import trees, two_classes
+from sidelight.couplings.link_graph.exact.elimination import (
+    MAX_ENTRIES,
+    Batch,
+    batch_loops,
+    connected_loops,
+    decide_batch,
+    infer_batch,
+)
+from sidelight.couplings.link_graph.exact.pairs import PairBackend, Pairs, decide_pairs, pair_backend_for
 from sidelight.couplings.link_graph.feasibility import refuse_impossible_links
-from sidelight.couplings.link_graph.problem import LinkProblem
-
-# Entries of one table of the elimination: 8 MB.
-GUARD = 1_000_000
-# Entries of all tables, and nodes of one loop, that an exact E-step may take; a few seconds.
-_ALL_ENTRIES = 32 * GUARD
-_MOST_NODES = 5_000
+from sidelight.couplings.link_graph.problem import LabelledNodes, LinkProblem, take_out_labelled
+from sidelight.exceptions import InfeasibleError
+from sidelight.kernels.logspace import log, log_sum, potentials, shares
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
     """How to infer the classes of the nodes of a problem.
 
-    Two classes: what certain links connect is one choice (``parity``), and ``graph`` is what is left. Known nodes are
-    taken out of it. Of the rest, nodes without links are ``isolated``, links without neighbours are ``pairs``; trees,
-    also those that hang on loops, are passed over twice; loops are summed out exactly in ``batches`` of equal shape
-    where the tables stay small, and left to belief propagation (``loops``) where they do not.
+    With two classes, nodes that certain links connect are contracted to one, and ``graph`` is what is left. Labelled
+    nodes are taken out of it. Of the rest, nodes without links are ``isolated``, links without neighbours are
+    ``pairs``; trees, also those that hang on loops, are passed over twice; loops are summed out exactly in ``batches``
+    of equal shape where the tables stay small, and left to belief propagation (``loopy``) where they do not.
 
     Parameters
     ----------
     problem : LinkProblem
     n_classes : int
-    parity : Parity, optional
+    contraction : Contraction, optional
     graph : LinkProblem
-        The problem itself, or what parity made of it.
-    known : Known
+        The problem itself, or its contraction.
+    labelled : LabelledNodes, optional
     isolated : (i,)
     pairs : Pairs
-    forest : Forest
+    forest : Forest, optional
+        None where there are only isolated nodes and pairs.
     batches : tuple of Batch
-    loops : Loops, optional
-    simple : SimpleLoops
+    loopy : LoopyGraph, optional
+    backend : PairBackend
         How ``isolated`` and ``pairs`` are summed over: in NumPy or compiled.
     """
 
     problem: LinkProblem
     n_classes: int
-    parity: Parity | None
+    contraction: two_classes.Contraction | None
     graph: LinkProblem
-    known: Known
+    labelled: LabelledNodes | None
     isolated: IntArray
     pairs: Pairs
-    forest: Forest
+    forest: trees.Forest | None
     batches: tuple[Batch, ...]
-    loops: Loops | None
-    simple: SimpleLoops
+    loopy: bp.LoopyGraph | None
+    backend: PairBackend
 
     @property
     def exact(self) -> bool:
-        """Whether nothing is approximated."""
-        return self.loops is None
+        """Whether inference is exact everywhere."""
+        return self.loopy is None
 
 
-def plan(problem: LinkProblem, n_classes: int, *, guard: int = GUARD, n_scores: int | None = None) -> Plan:
-    """Settle how each part of a problem is handled.
+def plan(
+    problem: LinkProblem,
+    n_classes: int,
+    *,
+    max_entries: int = MAX_ENTRIES,
+    max_levels: int = trees.MAX_LEVELS,
+    n_scores: int | None = None,
+) -> Plan:
+    """Decide how each piece of a problem is handled.
 
     Parameters
     ----------
     problem : LinkProblem
     n_classes : int
-    guard : int
+    max_entries : int
         Entries that a table of the exact elimination may have, classes to the power of treewidth + 1.
+    max_levels : int
+        Depth from which on trees are passed over node by node instead of level by level.
     n_scores : int, optional
-        How many scores will be inferred from in all, under this plan and others of the same fit; those of its nodes,
-        once, where absent.
+        Number of scores in all E-steps, under this plan and others of the same fit; those of its nodes, once, where
+        absent.
 
     Raises
     ------
     InfeasibleError
-        If no assignment respects what is certain.
+        If no assignment respects the labels and the certain links.
     """
-    refuse_impossible_links(problem, n_classes)
-    parity = contract(problem) if n_classes == 2 and problem.is_certain.any() else None
-    graph = problem if parity is None else parity.graph
-    known, free = take_out(graph, n_classes)
+    n_labels = int(problem.labels.max(initial=-1)) + 1
+    if n_labels > n_classes:
+        raise ValueError(f"n_classes={n_classes}, but the labels name {n_labels} classes; raise n_classes")
+    contraction = None
+    if problem.is_certain.any():
+        contraction = two_classes.contract(problem) if n_classes == 2 else None
+        if contraction is None:
+            refuse_impossible_links(problem, n_classes)
+    graph = problem if contraction is None else contraction.graph
+    labelled, free = take_out_labelled(graph, n_classes)
     edges = np.flatnonzero(free)
     ends = graph.edges[edges]
     degree = np.bincount(ends.ravel(), minlength=graph.n_nodes)
     alone = (degree[ends] == 1).all(axis=1)
-    forest, loops = _forest(graph, edges[~alone])
-    exact, left = _divide(forest, loops, n_classes, guard)
+    forest, loopy = None, None
+    batches: tuple[Batch, ...] = ()
+    if not alone.all():
+        forest, batches, loopy = _forest(graph, edges[~alone], n_classes, max_entries, max_levels)
     return Plan(
         problem,
         n_classes,
-        parity,
+        contraction,
         graph,
-        known,
+        labelled,
         np.flatnonzero((degree == 0) & (graph.labels < 0)),
         Pairs(ends[alone], graph.log_equal[edges[alone]], graph.log_different[edges[alone]], edges[alone]),
         forest,
-        exact,
-        left,
-        simple_loops_for(problem.n_nodes * n_classes if n_scores is None else n_scores),
+        batches,
+        loopy,
+        pair_backend_for(problem.n_nodes * n_classes if n_scores is None else n_scores),
     )
 
 
-class _Loop(NamedTuple):
-    """A connected graph without leaves: its nodes and edges, as places in the forest, and the ends among its nodes."""
-
-    nodes: IntArray
-    edges: IntArray
-    ends: IntArray
-
-
-def _forest(graph: LinkProblem, edges: IntArray) -> tuple[Forest, list[_Loop]]:
-    """Peel the trees off; return them and the loops that are left."""
+def _forest(
+    graph: LinkProblem, edges: IntArray, n_classes: int, max_entries: int, max_levels: int
+) -> tuple[trees.Forest, tuple[Batch, ...], bp.LoopyGraph | None]:
+    """Return the trees, the loops that are summed out exactly, and those that are left to belief propagation."""
     nodes, ends = np.unique(graph.edges[edges], return_inverse=True)
     ends = ends.reshape(-1, 2)
-    peeling = peel(len(nodes), ends)
-    settled = np.zeros(len(nodes), dtype=bool)
+    peeling = trees.peel(len(nodes), ends, max_levels=max_levels)
+    has_parent = np.zeros(len(nodes), dtype=bool)
     for level in (*peeling.levels, peeling.chain):
-        settled[level.children] = True
-    settled[ends[peeling.loop_edges]] = True
-    forest = Forest(
-        nodes,
-        peeling.levels,
-        peeling.chain,
-        np.flatnonzero(~settled),
-        edges,
-        graph.log_equal[edges],
-        graph.log_different[edges],
+        has_parent[level.children] = True
+    in_loop = np.zeros(len(nodes), dtype=bool)
+    in_loop[ends[peeling.loop_edges]] = True
+    log_equal, log_different = graph.log_equal[edges], graph.log_different[edges]
+    roots = np.flatnonzero(~has_parent & ~in_loop)
+    forest = trees.Forest(nodes, peeling.levels, peeling.chain, roots, edges, log_equal, log_different)
+    if not peeling.loop_edges.size:
+        return forest, (), None
+    loops = connected_loops(ends, peeling.loop_edges)
+    batches, left = batch_loops(loops, log_equal, log_different, n_classes, max_entries)
+    return forest, batches, bp.LoopyGraph.of(left, log_equal, log_different) if left else None
+
+
+class Inference(NamedTuple):
+    """The posterior of the classes of the nodes.
+
+    Parameters
+    ----------
+    marginals : (g, classes)
+    same : (q,)
+        Probability that both ends of an edge share a class.
+    log_partition : float
+        Logarithm of the sum over all assignments; an estimate where the plan is not exact.
+    messages : Messages, optional
+        The last messages of belief propagation, to start from at the next inference.
+    """
+
+    marginals: FloatArray
+    same: FloatArray
+    log_partition: float
+    messages: bp.Messages | None
+
+
+class _ForestBeliefs(NamedTuple):
+    """Results on the forest and its loops, from which pair marginals are computed.
+
+    ``pairs`` (q, classes, classes) is filled for edges that are summed out, where it was asked for.
+    """
+
+    upward: trees.UpwardPass
+    log_beliefs: FloatArray
+    propagation: bp.Propagation | None
+    pairs: FloatArray | None
+
+
+class _GraphBeliefs(NamedTuple):
+    """Results on the plan's graph: as in `Inference`, and what pair marginals are computed from."""
+
+    marginals: FloatArray
+    same: FloatArray
+    log_partition: float
+    scores: FloatArray
+    forest: _ForestBeliefs | None
+
+
+def infer(plan: Plan, unary: FloatArray, messages: bp.Messages | None = None) -> Inference:
+    """Return marginals and log partition for log scores of the nodes.
+
+    Parameters
+    ----------
+    plan : Plan
+    unary : (g, classes)
+        Log scores; -inf where a class is impossible. Labels need not be marked: the plan contains them.
+    messages : Messages, optional
+        Those of an earlier inference under the same plan, where belief propagation may start.
+    """
+    found = _infer(plan, unary, messages)
+    last = found.forest.propagation if found.forest is not None else None
+    kept = None if last is None else last.messages
+    if plan.contraction is None:
+        return Inference(found.marginals, found.same, found.log_partition, kept)
+    return Inference(
+        two_classes.spread_shares(plan.contraction, found.marginals),
+        two_classes.spread_same(plan.contraction, found.same),
+        found.log_partition + plan.contraction.constant,
+        kept,
     )
-    return forest, _connected_loops(ends, peeling.loop_edges)
 
 
-def _connected_loops(ends: IntArray, edges: IntArray) -> list[_Loop]:
-    nodes, inner = np.unique(ends[edges], return_inverse=True)
-    inner = inner.reshape(-1, 2).astype(np.int32)
-    graph = coo_array((np.ones(len(inner)), (inner[:, 0], inner[:, 1])), shape=(len(nodes), len(nodes)))
-    n_loops, part = connected_components(graph, directed=False)
-    by_node, by_edge = np.argsort(part, kind="stable"), np.argsort(part[inner[:, 0]], kind="stable")
-    node_bounds = np.searchsorted(part[by_node], np.arange(n_loops + 1)).tolist()
-    edge_bounds = np.searchsorted(part[inner[by_edge, 0]], np.arange(n_loops + 1)).tolist()
-    place = np.empty(len(nodes), dtype=np.int64)
-    place[by_node] = np.arange(len(nodes))
-    loops = []
-    for (a, b), (c, d) in zip(pairwise(node_bounds), pairwise(edge_bounds), strict=True):
-        own = by_edge[c:d]
-        loops.append(_Loop(nodes[by_node[a:b]], edges[own], place[inner[own]] - a))
-    return loops
+# Where the scores leave no assignment possible, normalising divides zero by zero; that is refused at the end.
+@np.errstate(invalid="ignore")
+def _infer(plan: Plan, unary: FloatArray, messages: bp.Messages | None, *, with_pairs: bool = False) -> _GraphBeliefs:
+    """Infer on the plan's graph, piece by piece."""
+    scores = unary if plan.contraction is None else two_classes.gather(plan.contraction, unary)
+    marginals, same = np.empty_like(scores), np.empty(len(plan.graph.edges))
+    log_partition, labelled, forest = 0.0, plan.labelled, None
+    if labelled is not None:
+        log_partition = labelled.constant + float(scores[labelled.nodes, labelled.classes].sum())
+        marginals[labelled.nodes] = np.arange(plan.n_classes) == labelled.classes[:, None]
+        scores = labelled.add_evidence(scores)
+    if plan.isolated.size:
+        log_partition += plan.backend.singles(plan.isolated, scores, marginals)
+    if plan.pairs.edges.size:
+        totals = plan.backend.pairs(plan.pairs, scores, marginals)
+        same[plan.pairs.edges] = totals.same
+        log_partition += float(totals.log_partition.sum())
+    if plan.forest is not None:
+        forest, log_partition = _infer_forest(plan, plan.forest, scores, messages, same, log_partition, with_pairs)
+        marginals[plan.forest.nodes] = np.exp(forest.log_beliefs)
+    if labelled is not None:
+        first, second = plan.graph.edges[labelled.edges].T
+        same[labelled.edges] = np.einsum("ec,ec->e", marginals[first], marginals[second])
+    if not np.isfinite(log_partition):
+        raise InfeasibleError(
+            "cannot_link, the labels and the scores leave no assignment that is possible; raise n_classes, or set "
+            "link_confidence below 1"
+        )
+    return _GraphBeliefs(marginals, same, log_partition, scores, forest)
 
 
-def _divide(forest: Forest, loops: list[_Loop], n_classes: int, guard: int) -> tuple[tuple[Batch, ...], Loops | None]:
-    """Divide loops into those that are summed out exactly, in batches of one shape, and the others."""
-    most_neighbours = int(np.log(max(guard, 1)) / np.log(max(n_classes, 2)) + 1e-9) - 1
-    shapes: dict[bytes, Shape | None] = {}
-    members: dict[bytes, list[_Loop]] = {}
-    for loop in loops:
-        key = loop.ends.tobytes()
-        if key not in shapes:
-            small = len(loop.nodes) <= _MOST_NODES
-            pairs = [(a, b) for a, b in loop.ends.tolist()]
-            shapes[key] = shape_of(len(loop.nodes), pairs, most_neighbours) if small else None
-        members.setdefault(key, []).append(loop)
-
-    def cost(key: bytes) -> float:
-        shape = shapes[key]
-        return np.inf if shape is None else shape.n_entries(n_classes)
-
-    batches: list[Batch] = []
-    left: list[_Loop] = []
-    budget = _ALL_ENTRIES * (guard / GUARD)
-    for key in sorted(members, key=cost):
-        shape = shapes[key]
-        budget -= cost(key) * len(members[key])
-        if shape is None or budget < 0:
-            left += members[key]
-        else:
-            batches.append(_batch(forest, shape, members[key]))
-    return tuple(batches), _joined(forest, left) if left else None
-
-
-def _batch(forest: Forest, shape: Shape, loops: list[_Loop]) -> Batch:
-    nodes = np.stack([loop.nodes for loop in loops])[:, shape.order]
-    edges = np.stack([loop.edges for loop in loops])
-    return Batch(shape, nodes, edges, forest.log_equal[edges], forest.log_different[edges])
+def _infer_forest(
+    plan: Plan,
+    forest: trees.Forest,
+    scores: FloatArray,
+    messages: bp.Messages | None,
+    same: FloatArray,
+    log_partition: float,
+    with_pairs: bool,
+) -> tuple[_ForestBeliefs, float]:
+    """Infer on trees and loops, write ``same`` of their edges; return the beliefs and the log partition so far."""
+    upward = trees.pass_upward(forest, scores, trees.summed)
+    log_partition += upward.log_scale
+    beliefs, inner = np.empty_like(upward.scores), np.empty(len(forest.edges))
+    log_totals = log_sum(upward.scores[forest.roots])
+    beliefs[forest.roots] = upward.scores[forest.roots] - log_totals[:, None]
+    log_partition += float(log_totals.sum())
+    pairs = np.empty((len(forest.edges), plan.n_classes, plan.n_classes)) if with_pairs else None
+    for batch in plan.batches:
+        log_partition += infer_batch(batch, upward.scores, beliefs, inner, pairs)
+    propagation = None
+    if plan.loopy is not None:
+        loopy, own = plan.loopy, upward.scores[plan.loopy.nodes]
+        propagation = bp.propagate(loopy, own, messages, bp.sum_product)
+        beliefs[loopy.nodes] = propagation.beliefs
+        estimate, inner[loopy.edges] = bp.bethe(loopy, own, propagation)
+        log_partition += estimate
+    trees.pass_downward(forest, upward, beliefs, inner)
+    same[forest.edges] = inner
+    return _ForestBeliefs(upward, beliefs, propagation, pairs), log_partition
 
 
-def _joined(forest: Forest, loops: list[_Loop]) -> Loops:
-    """Return several loops as one graph."""
-    before = np.cumsum([0] + [len(loop.nodes) for loop in loops])
-    edges = np.concatenate([loop.edges for loop in loops])
-    ends = np.concatenate([loop.ends + start for loop, start in zip(loops, before[:-1].tolist(), strict=True)])
-    nodes = np.concatenate([loop.nodes for loop in loops])
-    return Loops(nodes, ends, edges, forest.log_equal[edges], forest.log_different[edges])
+def pair_marginals(plan: Plan, unary: FloatArray, messages: bp.Messages | None = None) -> FloatArray:
+    """Return the joint probabilities (q, classes, classes) of the classes of the ends of each edge.
+
+    The arguments are those of :func:`infer`.
+    """
+    graph, n_classes = plan.graph, plan.n_classes
+    found = _infer(plan, unary, messages, with_pairs=True)
+    pairs = np.empty((len(graph.edges), n_classes, n_classes))
+    links = potentials(graph.log_equal, graph.log_different, n_classes)
+
+    def fill(edges: IntArray, first: FloatArray, second: FloatArray) -> None:
+        """Fill in some edges from the log scores of both ends without the link."""
+        joint = first[:, :, None] + second[:, None, :] + links[edges]
+        flat, _ = shares(joint.reshape(len(edges), n_classes**2))
+        pairs[edges] = flat.reshape(joint.shape)
+
+    single = plan.pairs
+    fill(single.edges, found.scores[single.ends[:, 0]], found.scores[single.ends[:, 1]])
+    if plan.forest is not None and found.forest is not None:
+        pairs[plan.forest.edges] = found.forest.pairs
+        if plan.forest.levels or plan.forest.chain.children.size:
+            fill(*trees.cavities_of_trees(plan.forest, found.forest.upward, found.forest.log_beliefs))
+        if plan.loopy is not None and found.forest.propagation is not None:
+            edges = plan.forest.edges[plan.loopy.edges]
+            links[edges] = potentials(*plan.loopy.softened, n_classes)
+            fill(edges, *(log(cavity) for cavity in bp.cavities(plan.loopy, found.forest.propagation, slice(None))))
+    if plan.labelled is not None:
+        ends = graph.edges[plan.labelled.edges]
+        pairs[plan.labelled.edges] = found.marginals[ends[:, 0], :, None] * found.marginals[ends[:, 1], None, :]
+    if plan.contraction is None:
+        return pairs
+    marginals = two_classes.spread_shares(plan.contraction, found.marginals)
+    return two_classes.spread_pairs(plan.contraction, pairs, marginals, plan.problem.edges)
+
+
+def most_probable(plan: Plan, unary: FloatArray) -> tuple[IntArray, float]:
+    """Return the most probable classes (g,) and the score of this assignment, the log potentials included.
+
+    Where the plan is not exact: a good assignment, which breaks certain links only where repair fails; its score is
+    then -inf.
+    """
+    scores = unary if plan.contraction is None else two_classes.gather(plan.contraction, unary)
+    classes = np.empty(plan.graph.n_nodes, dtype=np.int64)
+    if plan.labelled is not None:
+        classes[plan.labelled.nodes] = plan.labelled.classes
+        scores = plan.labelled.add_evidence(scores)
+    classes[plan.isolated] = scores[plan.isolated].argmax(axis=1)
+    if plan.pairs.edges.size:
+        decide_pairs(plan.pairs, scores, classes)
+    if plan.forest is not None:
+        upward = trees.pass_upward(plan.forest, scores, trees.maximal)
+        inner = np.empty(len(plan.forest.nodes), dtype=np.int64)
+        inner[plan.forest.roots] = upward.scores[plan.forest.roots].argmax(axis=1)
+        for batch in plan.batches:
+            decide_batch(batch, upward.scores, inner)
+        if plan.loopy is not None:
+            inner[plan.loopy.nodes] = bp.decide(plan.loopy, upward.scores[plan.loopy.nodes])
+        trees.decide_downward(plan.forest, upward, inner)
+        classes[plan.forest.nodes] = inner
+    if plan.contraction is not None:
+        classes = two_classes.spread_classes(plan.contraction, classes)
+    equal = classes[plan.problem.edges[:, 0]] == classes[plan.problem.edges[:, 1]]
+    links = np.where(equal, plan.problem.log_equal, plan.problem.log_different).sum()
+    return classes, float(unary[np.arange(len(classes)), classes].sum() + links)

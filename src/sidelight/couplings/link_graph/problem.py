@@ -1,16 +1,19 @@
-"""Links between chunklets as a Markov network whose potentials tell only whether two classes are equal."""
+"""Links between chunklets as a Markov network whose potentials depend only on whether two classes are equal.
+
+Nodes with a label leave the network before inference: their links become evidence about their neighbours.
+"""
 
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from sidelight._typing import AnyArray, FloatArray, IntArray
+from sidelight._typing import AnyArray, BoolArray, FloatArray, IntArray
 from sidelight.side import SideInformation
 
 
 class Names(NamedTuple):
-    """How errors speak of nodes and edges: by rows of the table.
+    """The rows by which errors name nodes and edges.
 
     Parameters
     ----------
@@ -19,7 +22,7 @@ class Names(NamedTuple):
     edges : (q, 2)
         The rows of a link behind each edge.
     ids : (n,), optional
-        What the user calls the rows.
+        The user's names of the rows.
     """
 
     nodes: IntArray
@@ -42,9 +45,9 @@ class LinkProblem:
     log_equal, log_different : (q,)
         Log potentials of equal and of different classes. -inf forbids: a certain cannot-link is (-inf, 0).
     labels : (n_nodes,)
-        The class a node is known to have, -1 unknown.
+        The class of each labelled node, -1 for the others.
     names : Names, optional
-        What errors call nodes and edges; their numbers where absent.
+        How errors name nodes and edges; by their numbers where absent.
     """
 
     n_nodes: int
@@ -66,8 +69,8 @@ class LinkProblem:
         """Build a problem from edges in any order; those between the same nodes add up, those of one node drop out."""
         ends = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
         merged = merge(n_nodes, ends, np.asarray(log_equal, dtype=float), np.asarray(log_different, dtype=float))
-        known = np.full(n_nodes, -1) if labels is None else np.asarray(labels, dtype=np.int64)
-        return cls(n_nodes, merged.edges, merged.log_equal, merged.log_different, known)
+        codes = np.full(n_nodes, -1) if labels is None else np.asarray(labels, dtype=np.int64)
+        return cls(n_nodes, merged.edges, merged.log_equal, merged.log_different, codes)
 
     @property
     def is_certain(self) -> AnyArray:
@@ -75,12 +78,12 @@ class LinkProblem:
         return np.isneginf(self.log_equal) | np.isneginf(self.log_different)
 
     def without_labels(self) -> "LinkProblem":
-        """Return the same links between nodes of which no class is known."""
+        """Return the same links between nodes without labels."""
         return replace(self, labels=np.full(self.n_nodes, -1))
 
 
-class Merged(NamedTuple):
-    """Edges that stand once, with the sums of their log potentials, and what became of each given edge (-1: nothing).
+class MergedEdges(NamedTuple):
+    """Distinct edges with the sums of their log potentials, and the edge that each given edge became (-1: none).
 
     ``first`` is the first of the given edges behind each.
     """
@@ -92,14 +95,14 @@ class Merged(NamedTuple):
     first: IntArray
 
 
-def merge(n_nodes: int, edges: IntArray, log_equal: FloatArray, log_different: FloatArray) -> Merged:
+def merge(n_nodes: int, edges: IntArray, log_equal: FloatArray, log_different: FloatArray) -> MergedEdges:
     """Add up edges between the same nodes; an edge of a node with itself is a constant and drops out."""
     low, high = edges.min(axis=1), edges.max(axis=1)
     kept = np.flatnonzero(low < high)
     key, first, inverse = np.unique(low[kept] * n_nodes + high[kept], return_index=True, return_inverse=True)
     became = np.full(len(edges), -1, dtype=np.int64)
     became[kept] = inverse
-    return Merged(
+    return MergedEdges(
         np.column_stack(np.divmod(key, max(n_nodes, 1))).astype(np.int64),
         np.bincount(inverse, weights=log_equal[kept], minlength=len(key)).astype(float),
         np.bincount(inverse, weights=log_different[kept], minlength=len(key)).astype(float),
@@ -109,7 +112,7 @@ def merge(n_nodes: int, edges: IntArray, log_equal: FloatArray, log_different: F
 
 
 class LinkedRows(NamedTuple):
-    """The rows that side information speaks of, chunklet after chunklet, and the links between the chunklets.
+    """The rows that side information mentions, chunklet after chunklet, and the links between the chunklets.
 
     Parameters
     ----------
@@ -168,7 +171,7 @@ class LinkedRows(NamedTuple):
 
 
 def linked_rows(side: SideInformation, *, link_confidence: float | None = None) -> LinkedRows:
-    """Divide the rows that are spoken of into chunklets, with the links between these as edges.
+    """Divide the rows that are mentioned into chunklets, with the links between these as edges.
 
     A link of confidence c has the potentials c where it is respected and 1 − c where it is not: a must-link
     (ln c, ln(1 − c)) for (equal, different) classes, a cannot-link the reverse. Certain cannot-links are (-inf, 0);
@@ -179,8 +182,8 @@ def linked_rows(side: SideInformation, *, link_confidence: float | None = None) 
     side : SideInformation
         The class of a label is its code.
     link_confidence : float in (0.5, 1], optional
-        The confidence of links that are stated as certain. Below 1, must-links bind no rows together: every link is an
-        edge, and only labels and blocks are certain.
+        The confidence of links that are stated as certain. Below 1, must-links do not bind rows together: every link
+        is an edge, and only labels and blocks are certain.
 
     Raises
     ------
@@ -191,11 +194,11 @@ def linked_rows(side: SideInformation, *, link_confidence: float | None = None) 
     if not 0.5 < confidence <= 1.0:
         raise ValueError(f"link_confidence is {link_confidence!r}; it must be above 0.5 and at most 1 (certain)")
     closure = (side if confidence == 1.0 else _without_links(side)).closure()
-    spoken_of = np.flatnonzero(side.mentioned)
-    chunklets, node_of_row = np.unique(closure.chunklets[spoken_of], return_inverse=True)
+    mentioned = np.flatnonzero(side.mentioned)
+    chunklets, node_of_row = np.unique(closure.chunklets[mentioned], return_inverse=True)
     order = np.argsort(node_of_row, kind="stable")
     node = np.full(side.n_rows, -1, dtype=np.int64)
-    node[spoken_of] = node_of_row
+    node[mentioned] = node_of_row
 
     links = np.concatenate([side.must_link, side.cannot_link])
     sure = np.concatenate([side.must_link_confidence, side.cannot_link_confidence])
@@ -208,9 +211,10 @@ def linked_rows(side: SideInformation, *, link_confidence: float | None = None) 
         respected, broken = np.log(sure), np.log1p(-sure)
     merged = merge(len(chunklets), node[links], np.where(must, respected, broken), np.where(must, broken, respected))
 
-    rows, labels = spoken_of[order], closure.labels[chunklets]
+    rows, labels = mentioned[order], closure.labels[chunklets]
     starts = np.searchsorted(node_of_row[order], np.arange(len(chunklets)))
-    names = Names(_spokesmen(rows, node_of_row[order], side.labels, len(chunklets)), links[merged.first], side.ids)
+    named = _representatives(rows, node_of_row[order], side.labels, len(chunklets))
+    names = Names(named, links[merged.first], side.ids)
     problem = LinkProblem(
         len(chunklets), merged.edges, merged.log_equal, merged.log_different, labels.astype(np.int64), names
     )
@@ -218,16 +222,71 @@ def linked_rows(side: SideInformation, *, link_confidence: float | None = None) 
 
 
 def _without_links(side: SideInformation) -> SideInformation:
-    nothing, never = np.empty((0, 2), dtype=np.int64), np.empty(0)
-    return replace(
-        side, must_link=nothing, cannot_link=nothing, must_link_confidence=never, cannot_link_confidence=never
-    )
+    none, never = np.empty((0, 2), dtype=np.int64), np.empty(0)
+    return replace(side, must_link=none, cannot_link=none, must_link_confidence=never, cannot_link_confidence=never)
 
 
-def _spokesmen(rows: IntArray, node_of_row: IntArray, labels: IntArray, n_nodes: int) -> IntArray:
+def _representatives(rows: IntArray, node_of_row: IntArray, labels: IntArray, n_nodes: int) -> IntArray:
     """Return a row of each node, a labelled one where there is one."""
     named = np.empty(n_nodes, dtype=np.int64)
     named[node_of_row[::-1]] = rows[::-1]
     labelled = np.flatnonzero(labels[rows] >= 0)[::-1]
     named[node_of_row[labelled]] = rows[labelled]
     return named
+
+
+class LabelledNodes(NamedTuple):
+    """Nodes with a label, and the evidence of their links about their neighbours.
+
+    A label may be linked to by many, and would be in the way of exact inference if it stayed in the graph.
+
+    Parameters
+    ----------
+    nodes, classes : (k,)
+    neighbours : (h,)
+        Unlabelled nodes linked to labelled ones.
+    offsets : (h, classes)
+        What these links add to the scores of ``neighbours``.
+    edges : (e,)
+        Edges with a labelled end.
+    constant : float
+        Log potential of the edges between labelled nodes.
+    """
+
+    nodes: IntArray
+    classes: IntArray
+    neighbours: IntArray
+    offsets: FloatArray
+    edges: IntArray
+    constant: float
+
+    def add_evidence(self, scores: FloatArray) -> FloatArray:
+        """Return the scores of all nodes with the evidence added; the array itself where there is none."""
+        if not self.neighbours.size:
+            return scores
+        with_evidence = scores.copy()
+        with_evidence[self.neighbours] += self.offsets
+        return with_evidence
+
+
+def take_out_labelled(graph: LinkProblem, n_classes: int) -> tuple[LabelledNodes | None, BoolArray]:
+    """Return the labelled nodes, None where there are none, and which edges are left between the others."""
+    nodes = np.flatnonzero(graph.labels >= 0)
+    if not nodes.size:
+        return None, np.ones(len(graph.edges), dtype=bool)
+    labels = graph.labels[graph.edges]
+    labelled_ends = (labels >= 0).sum(axis=1)
+    both = np.flatnonzero(labelled_ends == 2)
+    equal = labels[both, 0] == labels[both, 1]
+    constant = np.where(equal, graph.log_equal[both], graph.log_different[both]).sum()
+
+    one = np.flatnonzero(labelled_ends == 1)
+    neighbours, place = np.unique(np.where(labels[one] < 0, graph.edges[one], -1).max(axis=1), return_inverse=True)
+    classes = labels[one].max(axis=1)
+    offsets = np.empty((len(neighbours), n_classes))
+    for c in range(n_classes):
+        terms = np.where(classes == c, graph.log_equal[one], graph.log_different[one])
+        offsets[:, c] = np.bincount(place, terms, len(neighbours))
+    edges = np.flatnonzero(labelled_ends)
+    found = LabelledNodes(nodes, graph.labels[nodes], neighbours, offsets, edges, float(constant))
+    return found, labelled_ends == 0

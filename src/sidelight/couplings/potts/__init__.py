@@ -1,7 +1,11 @@
-"""Labels, links and blocks as a Potts field: statements that the assignment of the rows makes more or less probable."""
+"""Labels, links and blocks as a Potts field: statements that the assignment of the rows makes more or less probable.
 
-from sidelight.couplings.potts.atoms import Atoms, atoms_of
+plan        atoms of rows that must share a component, and the stages in which they are updated
+field       the coupling with a constant potential, whose objective is a bound
+divergence  the coupling as published, whose potential is a divergence between components
+"""
+
 from sidelight.couplings.potts.field import FieldMemory, PottsField
-from sidelight.couplings.potts.plan import Plan, lay_stages
+from sidelight.couplings.potts.plan import Atoms, Plan, atoms_of, lay_stages
 
 __all__ = ["Atoms", "FieldMemory", "Plan", "PottsField", "atoms_of", "lay_stages"]

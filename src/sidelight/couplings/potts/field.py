@@ -18,11 +18,6 @@ from sidelight.inference.rows import Block
 from sidelight.kernels.loops import Backend, Links, PosteriorTables, softly
 from sidelight.tables.table import row_ranges
 
-# Atoms that one task takes at a time; no matter how many threads there are, so that sums come out the same.
-_PART = 24 * 768
-# From so many linked atoms on, their posterior is remembered in single precision: half as much to fetch from all over
-# the memory, and rounding errors of so many links average out.
-_MANY = 100_000
 _NOTHING = np.empty(0, dtype=np.int64)
 
 _Evaluator = Evaluator[Any]
@@ -71,10 +66,10 @@ class PottsField:
         E = Σ_c (λ / 2 n_c) (n_c² − |S_c|²) + Σ_{c<c'} ρ λ S_c·S_c' / √(n_c n_c')
             + Σ_must w (1 − r_a·r_b) + Σ_cannot w r_a·r_b.
 
-    The paper weights pairs by a divergence between components, which moves with them, so that its normaliser is no
-    constant and its updates raise no bound. A constant potential has a constant normaliser: the bound is one, all rows
-    count for the weights, and every step raises it. The paper's labels only attract (ρ = 0); then nothing keeps two
-    labels from sharing a component.
+    The paper weights pairs by a divergence between components, which moves with them, so that its normaliser varies and
+    its objective is not a bound. A constant potential has a constant normaliser: the objective is a bound, all rows
+    count for the weights, and every step raises it. The paper's labels only attract (ρ = 0), so that two labels may
+    share a component.
 
     The first term contains a row's pull on itself, (λ / 2 n_c)(1 − |r_n|²) ≥ 0, which only lowers the bound and makes
     the energy concave in the rows of one label, so that all of them can be updated at once. Labels repel each other one
@@ -88,12 +83,19 @@ class PottsField:
     repulsion : float
         ρ.
     backend : Backend
+    part_atoms : int
+        Atoms that one task takes at a time, whatever the number of threads, so that sums are the same.
+    single_precision_from : int
+        Number of linked atoms from which on their posterior is remembered in single precision: half as much to fetch
+        from all over the memory, and rounding errors of many links average out.
     """
 
     plan: Plan
     strength: float
     repulsion: float
     backend: Backend
+    part_atoms: int = 24 * 768
+    single_precision_from: int = 100_000
     monotone = True
 
     @cached_property
@@ -102,7 +104,7 @@ class PottsField:
 
     @cached_property
     def rows(self) -> IntArray:
-        """Numbers of the rows that something is said about."""
+        """Numbers of the rows that side information mentions."""
         return np.concatenate([stage.rows for stage in self.plan.stages])
 
     @cached_property
@@ -116,8 +118,8 @@ class PottsField:
         return counts
 
     @cached_property
-    def _attitude(self) -> FloatArray:
-        """How a row of one label feels about the rows of another, (labels, labels): −∂E/∂r = attitude @ S."""
+    def _interaction(self) -> FloatArray:
+        """Interaction of the labels, (labels, labels): −∂E/∂r = interaction @ S."""
         if not len(self._counts):
             return np.empty((0, 0))
         between = -self.repulsion * self.strength / np.sqrt(np.outer(self._counts, self._counts))
@@ -170,9 +172,10 @@ class PottsField:
         value = 0.0
         own = np.zeros((max(len(sums), 1), k))
         for number, stage in enumerate(self.plan.stages):
-            offset = log_weights + (self._attitude[stage.label] @ sums if stage.label >= 0 else 0.0)
+            offset = log_weights + (self._interaction[stage.label] @ sums if stage.label >= 0 else 0.0)
             update = partial(self._update, coupled, stage, offset, before.posterior, after, kept is not None)
-            parts = list(coupled.executor.run(update, row_ranges(len(stage.starts), _PART), _reused(workers, coupled)))
+            tasks = row_ranges(len(stage.starts), self.part_atoms)
+            parts = list(coupled.executor.run(update, tasks, _reused(workers, coupled)))
             if kept is not None:
                 kept += [part._replace(statistics=None) for part in parts]
             gathered = reduce(add, (part.statistics for part in parts))
@@ -188,16 +191,18 @@ class PottsField:
         return CoupledExpectation(statistics, statistics.mass, evidence, state)
 
     def _blank(self, k: int) -> FieldMemory:
-        """Return what there is to remember before the first E-step: nothing pulls anywhere."""
+        """Return the memory before the first E-step: all zeros."""
         n = self.plan.n_linked
-        kind = np.float32 if n >= _MANY else np.float64
+        kind = np.float32 if n >= self.single_precision_from else np.float64
         posterior = self._tables.empty(n, k, kind)
         posterior[:] = 0.0
         return FieldMemory(np.zeros((len(self._counts), k)), posterior)
 
     def _energy(self, sums: FloatArray) -> float:
-        """Return the energy of the labels, and of the links as if they all were broken."""
-        labels = 0.5 * float(self.strength * self._counts.sum() - np.einsum("ck,cd,dk->", sums, self._attitude, sums))
+        """Return the energy of the labels, and of the links as if all were broken."""
+        labels = 0.5 * float(
+            self.strength * self._counts.sum() - np.einsum("ck,cd,dk->", sums, self._interaction, sums)
+        )
         return labels + self.plan.must_weight
 
     def _update(
@@ -323,7 +328,7 @@ def _keep(shares: FloatArray, links: Links) -> None:
 
 
 def _masses(stage: Stage) -> FloatArray:
-    """Return how many rows each atom of a stage stands for."""
+    """Return the number of rows that each atom of a stage stands for."""
     return stage.weights * np.add.reduceat(stage.row_weights, stage.starts)
 
 

@@ -1,15 +1,92 @@
-"""The stages in which the atoms of a field are updated, laid out once for all E-steps."""
+"""The atoms of a Potts field, rows that certain must-links and blocks join, and the stages in which they are updated.
 
+Both are laid out once for all E-steps.
+"""
+
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array, csr_array
 
 from sidelight._typing import AnyArray, FloatArray, IntArray
-from sidelight.couplings.potts.atoms import Atoms
 from sidelight.graphs.independent_sets import independent_sets
 from sidelight.kernels.loops import Neighbours
+from sidelight.side import SideInformation
+from sidelight.side.closure import certain_constraints, components, number_by_first
+
+
+@dataclass(frozen=True, eq=False)
+class Atoms:
+    """Rows that side information mentions; those that must share a component are one atom.
+
+    Parameters
+    ----------
+    rows : (m,)
+        Row numbers, atom after atom.
+    starts : (g,)
+        Where each atom starts in ``rows``.
+    labels : (g,)
+        Label code of each atom, -1 unknown.
+    affinity : (g, g)
+        Signed strengths of the links between atoms: positive for must-links that may be wrong, negative for
+        cannot-links. Symmetric, without a diagonal.
+    """
+
+    rows: IntArray
+    starts: IntArray
+    labels: IntArray
+    affinity: "csr_array[np.float64]"
+
+    @property
+    def sizes(self) -> IntArray:
+        """Number of rows of each atom."""
+        return np.diff(np.append(self.starts, len(self.rows)))
+
+
+def atoms_of(side: SideInformation, *, certain: float) -> Atoms | None:
+    """Collect the rows that side information mentions; None where it is empty.
+
+    Certain must-links and blocks join rows to atoms. A link of confidence q weighs ln(q / (1 − q)), at most
+    ``certain``, which is also the weight of a certain cannot-link.
+    """
+    constraints = certain_constraints(side, labels=False)
+    joined = number_by_first(components(constraints)[: side.n_rows])
+    sizes = np.bincount(joined)
+    mentioned = (side.labels >= 0) | (sizes[joined] > 1)
+    for links in (side.must_link, side.cannot_link):
+        mentioned[links] = True
+    rows = np.flatnonzero(mentioned)
+    if not len(rows):
+        return None
+    # An atom that is mentioned has all its rows among them: they were joined by statements.
+    rows = rows[np.argsort(joined[rows], kind="stable")]
+    starts = np.flatnonzero(np.diff(joined[rows], prepend=-1))
+    number = np.full(len(sizes), -1)
+    number[joined[rows[starts]]] = np.arange(len(starts))
+    labels = np.maximum.reduceat(side.labels[rows], starts)
+    return Atoms(rows, starts, labels, _affinity(side, number[joined], len(starts), certain))
+
+
+def _affinity(side: SideInformation, atom: IntArray, n_atoms: int, certain: float) -> "csr_array[np.float64]":
+    pairs = np.concatenate([side.must_link, side.cannot_link])
+    strength = np.concatenate(
+        [
+            _strengths(side.must_link_confidence, certain),
+            -_strengths(side.cannot_link_confidence, certain),
+        ]
+    )
+    ends = atom[pairs]
+    between = ends[:, 0] != ends[:, 1]
+    ends, strength = ends[between].astype(np.int32), strength[between]
+    upper = coo_array((strength, (ends[:, 0], ends[:, 1])), shape=(n_atoms, n_atoms)).tocsr()
+    return csr_array(upper + upper.T)
+
+
+def _strengths(confidence: FloatArray, certain: float) -> FloatArray:
+    wrong = np.maximum(1.0 - confidence, np.finfo(float).tiny)
+    return np.minimum(np.log(confidence / wrong), certain)
 
 
 class Stage(NamedTuple):
@@ -24,13 +101,13 @@ class Stage(NamedTuple):
     starts : (g,)
         Where each atom starts in ``rows``.
     row_weights : (m,)
-        How many rows of its atom each row stands for.
+        Rows of its atom that each row stands for.
     weights : (g,)
-        How much each atom counts.
+        Weight of each atom.
     place : int
         Number of the first of these atoms among the linked ones, -1 where they have no links.
     early, late : Neighbours, optional
-        Links to atoms of earlier stages, which have been updated when the stage's turn comes, and of later ones. None
+        Links to atoms of earlier stages, which are updated before this one, and of later ones. None
         where there are no links.
     """
 
@@ -45,7 +122,7 @@ class Stage(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """Stages in their order, the number of linked atoms, and what all must-links between atoms weigh."""
+    """Stages in their order, the number of linked atoms, and the total weight of must-links between atoms."""
 
     stages: tuple[Stage, ...]
     n_linked: int

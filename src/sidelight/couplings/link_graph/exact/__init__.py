@@ -1,1 +1,1 @@
-"""Exact inference on parts of a link graph."""
+"""Exact inference on pieces of a link graph: see the map in :mod:`sidelight.couplings.link_graph`."""

@@ -13,9 +13,9 @@ from sidelight._typing import BoolArray, FloatArray, IntArray
 
 @njit(cache=True, nogil=True)
 def peel(
-    leaves: IntArray, degree: IntArray, neighbour: IntArray, edge: IntArray, there: BoolArray
+    leaves: IntArray, degree: IntArray, neighbour: IntArray, edge: IntArray, remaining: BoolArray
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """Take leaves off one by one; see :func:`~.peeling.peel`, whose sums these are."""
+    """Take leaves off one by one; see :func:`~.trees.peel`, whose sums these are."""
     n = len(degree)
     children, parents, edges = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
     waiting = np.empty(n, np.int64)
@@ -30,7 +30,7 @@ def peel(
         parent, link = neighbour[leaf], edge[leaf]
         children[count], parents[count], edges[count] = leaf, parent, link
         count += 1
-        there[link] = False
+        remaining[link] = False
         degree[leaf] = 0
         degree[parent] -= 1
         neighbour[parent] -= leaf
@@ -42,8 +42,8 @@ def peel(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _tell(scores: FloatArray, log_equal: float, log_different: float, out: FloatArray) -> None:
-    """Fill ``out`` with what :func:`sidelight.couplings.link_graph.exact.messages.summed` returns for one link."""
+def _summed(scores: FloatArray, log_equal: float, log_different: float, out: FloatArray) -> None:
+    """Fill ``out`` with the message of :func:`sidelight.couplings.link_graph.exact.trees.summed` of one link."""
     m = len(scores)
     best = 0
     for c in range(1, m):
@@ -83,8 +83,8 @@ def _log_sum(scores: FloatArray) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _tell_best(scores: FloatArray, log_equal: float, log_different: float, out: FloatArray) -> None:
-    """Fill ``out`` with what :func:`sidelight.couplings.link_graph.exact.messages.maximal` returns for one link."""
+def _maximal(scores: FloatArray, log_equal: float, log_different: float, out: FloatArray) -> None:
+    """Fill ``out`` with the message of :func:`sidelight.couplings.link_graph.exact.trees.maximal` of one link."""
     best = scores.argmax()
     second = -np.inf
     for c in range(len(scores)):
@@ -105,16 +105,16 @@ def pass_upward(
     gathered: FloatArray,
     messages: FloatArray,
 ) -> float:
-    """Add to ``gathered`` what children tell their parents, in order; return what was scaled away.
+    """Add to ``gathered`` the messages of children to their parents, in order; return the log of their scale.
 
-    Messages are those of :func:`~.messages.summed` or, where not summing, of ``maximal``.
+    Messages are those of :func:`~.trees.summed` or, where not summing, of ``maximal``.
     """
     log_scale = 0.0
     for i in range(len(children)):
         if summing:
-            _tell(gathered[children[i]], log_equal[i], log_different[i], messages[i])
+            _summed(gathered[children[i]], log_equal[i], log_different[i], messages[i])
         else:
-            _tell_best(gathered[children[i]], log_equal[i], log_different[i], messages[i])
+            _maximal(gathered[children[i]], log_equal[i], log_different[i], messages[i])
         largest = messages[i].max()
         if largest > -np.inf:
             log_scale += largest
@@ -136,15 +136,15 @@ def pass_downward(
 ) -> None:
     """Fill in the log marginals of children given those of their parents, in reverse order, and ``same`` (links,)."""
     m = gathered.shape[1]
-    above, told = np.empty(m), np.empty(m)
+    above, sent = np.empty(m), np.empty(m)
     for i in range(len(children) - 1, -1, -1):
         own, parent = gathered[children[i]], beliefs[parents[i]]
         for c in range(m):
             above[c] = parent[c] - messages[i, c] if messages[i, c] > -np.inf else -np.inf
-        _tell(above, log_equal[i], log_different[i], told)
-        told += own
-        log_total = _log_sum(told)
-        beliefs[children[i]] = told - log_total
+        _summed(above, log_equal[i], log_different[i], sent)
+        sent += own
+        log_total = _log_sum(sent)
+        beliefs[children[i]] = sent - log_total
         above += own
         same[i] = math.exp(_log_sum(above) + log_equal[i] - log_total)
 

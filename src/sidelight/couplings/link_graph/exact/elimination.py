@@ -1,20 +1,57 @@
 """Small loops exactly: variables are summed out one by one (bucket elimination), and beliefs handed back.
 
-Loops of the same shape are taken together, as a batch of tables.
+The order of elimination keeps the tables small (min-fill). Loops of the same shape are taken together, as a batch of
+tables; loops whose tables would be too large are left to belief propagation.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+from itertools import combinations, pairwise
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from sidelight._typing import FloatArray, IntArray
-from sidelight.couplings.link_graph.exact.ordering import Edge, min_fill
 from sidelight.kernels.logspace import finite, log, log_sum, potentials
 
+Edge = tuple[int, int]
+
+# Entries of one table: 8 MB.
+MAX_ENTRIES = 1_000_000
+# Entries of all tables, in units of those of one, and nodes of one loop, that an exact E-step may take; a few seconds.
+_ALL_TABLES = 32
+_MAX_NODES = 5_000
 # Table entries of a batch that are held at once.
 _BATCH_ENTRIES = 4_000_000
+
+
+class Loop(NamedTuple):
+    """A connected graph without leaves: its nodes and edges, as places in a forest, and the ends among its nodes."""
+
+    nodes: IntArray
+    edges: IntArray
+    ends: IntArray
+
+
+def connected_loops(ends: IntArray, edges: IntArray) -> list[Loop]:
+    """Divide the edges (q,) of a graph without leaves, whose nodes are ``ends[edges]``, into connected loops."""
+    nodes, inner = np.unique(ends[edges], return_inverse=True)
+    inner = inner.reshape(-1, 2).astype(np.int32)
+    graph = coo_array((np.ones(len(inner)), (inner[:, 0], inner[:, 1])), shape=(len(nodes), len(nodes)))
+    n_loops, part = connected_components(graph, directed=False)
+    by_node, by_edge = np.argsort(part, kind="stable"), np.argsort(part[inner[:, 0]], kind="stable")
+    node_bounds = np.searchsorted(part[by_node], np.arange(n_loops + 1)).tolist()
+    edge_bounds = np.searchsorted(part[inner[by_edge, 0]], np.arange(n_loops + 1)).tolist()
+    place = np.empty(len(nodes), dtype=np.int64)
+    place[by_node] = np.arange(len(nodes))
+    loops = []
+    for (a, b), (c, d) in zip(pairwise(node_bounds), pairwise(edge_bounds), strict=True):
+        own = by_edge[c:d]
+        loops.append(Loop(nodes[by_node[a:b]], edges[own], place[inner[own]] - a))
+    return loops
 
 
 class Bucket(NamedTuple):
@@ -42,7 +79,7 @@ class Bucket(NamedTuple):
 class Shape:
     """How to sum out a graph: its buckets, variables numbered in the order of elimination.
 
-    ``order`` (s,) tells which node each variable is.
+    ``order`` (s,) has the node of each variable.
     """
 
     order: IntArray
@@ -51,6 +88,55 @@ class Shape:
     def n_entries(self, n_classes: int) -> float:
         """Return the number of entries of all tables."""
         return sum(float(n_classes) ** len(bucket.scope) for bucket in self.buckets)
+
+
+def min_fill(n_nodes: int, edges: list[Edge], most_neighbours: int) -> list[tuple[int, tuple[int, ...]]] | None:
+    """Return the nodes in the order of elimination, each with its neighbours then; None where these get too many.
+
+    Of the nodes with at most ``most_neighbours`` neighbours left, the one goes next whose neighbours lack the fewest
+    edges among themselves.
+    """
+    near: list[set[int]] = [set() for _ in range(n_nodes)]
+    for a, b in edges:
+        near[a].add(b)
+        near[b].add(a)
+
+    def rank(node: int) -> tuple[int, int, int]:
+        around = near[node]
+        if len(around) > most_neighbours:
+            return (n_nodes**2, len(around), node)
+        lacking = sum(b not in near[a] for a, b in combinations(around, 2))
+        return (lacking, len(around), node)
+
+    current = [rank(node) for node in range(n_nodes)]
+    heap = current.copy()
+    heapify(heap)
+    gone = [False] * n_nodes
+    steps = []
+    while heap:
+        entry = heappop(heap)
+        node = entry[2]
+        if gone[node] or entry != current[node]:
+            continue
+        around = near[node]
+        if len(around) > most_neighbours:
+            return None
+        steps.append((node, tuple(sorted(around))))
+        gone[node] = True
+        for other in around:
+            near[other].discard(node)
+        joined = [(a, b) for a, b in combinations(around, 2) if b not in near[a]]
+        for a, b in joined:
+            near[a].add(b)
+            near[b].add(a)
+        # An edge between a and b changes what their common neighbours lack.
+        touched = set(around)
+        for a, b in joined:
+            touched |= near[a] & near[b]
+        for other in touched:
+            current[other] = rank(other)
+            heappush(heap, current[other])
+    return steps
 
 
 def shape_of(n_nodes: int, edges: list[Edge], most_neighbours: int) -> Shape | None:
@@ -85,7 +171,51 @@ class Batch(NamedTuple):
     log_different: FloatArray
 
 
-def _parts(batch: Batch, n_classes: int) -> Iterator[Batch]:
+def batch_loops(
+    loops: list[Loop], log_equal: FloatArray, log_different: FloatArray, n_classes: int, max_entries: int
+) -> tuple[tuple[Batch, ...], list[Loop]]:
+    """Divide loops into batches of one shape, which are summed out exactly, and loops that are too large for that.
+
+    Parameters
+    ----------
+    loops : list of Loop
+    log_equal, log_different : (q,)
+        Log potentials of the forest's edges.
+    n_classes : int
+    max_entries : int
+        Entries that one table may have.
+    """
+    most_neighbours = int(np.log(max(max_entries, 1)) / np.log(max(n_classes, 2)) + 1e-9) - 1
+    shapes: dict[bytes, Shape | None] = {}
+    members: dict[bytes, list[Loop]] = {}
+    for loop in loops:
+        key = loop.ends.tobytes()
+        if key not in shapes:
+            small = len(loop.nodes) <= _MAX_NODES
+            pairs = [(a, b) for a, b in loop.ends.tolist()]
+            shapes[key] = shape_of(len(loop.nodes), pairs, most_neighbours) if small else None
+        members.setdefault(key, []).append(loop)
+
+    def cost(key: bytes) -> float:
+        shape = shapes[key]
+        return np.inf if shape is None else shape.n_entries(n_classes)
+
+    batches: list[Batch] = []
+    left: list[Loop] = []
+    budget = float(_ALL_TABLES * max_entries)
+    for key in sorted(members, key=cost):
+        shape = shapes[key]
+        budget -= cost(key) * len(members[key])
+        if shape is None or budget < 0:
+            left += members[key]
+        else:
+            nodes = np.stack([loop.nodes for loop in members[key]])[:, shape.order]
+            edges = np.stack([loop.edges for loop in members[key]])
+            batches.append(Batch(shape, nodes, edges, log_equal[edges], log_different[edges]))
+    return tuple(batches), left
+
+
+def _slices(batch: Batch, n_classes: int) -> Iterator[Batch]:
     size = max(int(_BATCH_ENTRIES / batch.shape.n_entries(n_classes)), 1)
     for start in range(0, len(batch.nodes), size):
         part = slice(start, start + size)
@@ -122,7 +252,7 @@ def infer_batch(
 ) -> float:
     """Write log marginals of the nodes and ``same`` of the edges (pair marginals too, if asked); return ln Z."""
     total = 0.0
-    for part in _parts(batch, scores.shape[1]):
+    for part in _slices(batch, scores.shape[1]):
         conditionals, log_partition = _collect(part, scores)
         total += float(log_partition.sum())
         _distribute(part, conditionals, beliefs, same, pairs)
@@ -178,7 +308,7 @@ def _lower_first(batch: Batch, variable: int, other: int, pair: FloatArray) -> F
 
 def decide_batch(batch: Batch, scores: FloatArray, classes: IntArray) -> None:
     """Write the most probable classes of the nodes."""
-    for part in _parts(batch, scores.shape[1]):
+    for part in _slices(batch, scores.shape[1]):
         buckets = part.shape.buckets
         tables = _initial(part, scores)
         for bucket, table in zip(buckets, tables, strict=True):

@@ -1,8 +1,8 @@
 """Nodes without links, and links that share no node with another: all of them at once, block after block.
 
 Exponentials are taken once per score, (classes, pairs) at a time so that the loops run along pairs; what a link adds is
-a sum over the other classes, as in Yu et al. (2015, eq. 14). Pairs in which everything but one class underflows at both
-ends are done again in log space.
+a sum over the other classes, as in Yu et al. (2015, eq. 14). Pairs in which all but one class underflow at both ends
+are computed again in log space.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sidelight._typing import FloatArray, IntArray
-from sidelight.couplings.link_graph.exact.messages import maximal, summed
+from sidelight.couplings.link_graph.exact.trees import best_given, maximal, summed
 from sidelight.kernels.logspace import log_sum, shares
 
 # Scores of a block at each end: fewer spend the time between the loops, more leave the cache.
@@ -33,15 +33,15 @@ class Pairs(NamedTuple):
     edges: IntArray
 
 
-class PairSums(NamedTuple):
+class PairTotals(NamedTuple):
     """Log partition (p,) of each pair, and the probability (p,) that its ends are equal."""
 
     log_partition: FloatArray
     same: FloatArray
 
 
-class SimpleLoops(NamedTuple):
-    """The sums over simple parts of a graph, in NumPy or compiled.
+class PairBackend(NamedTuple):
+    """The sums over single nodes and pairs, in NumPy or compiled.
 
     Parameters
     ----------
@@ -52,10 +52,10 @@ class SimpleLoops(NamedTuple):
     """
 
     singles: Callable[[IntArray, FloatArray, FloatArray], float]
-    pairs: Callable[[Pairs, FloatArray, FloatArray], PairSums]
+    pairs: Callable[[Pairs, FloatArray, FloatArray], PairTotals]
 
 
-def simple_loops_for(n_scores: int) -> SimpleLoops:
+def pair_backend_for(n_scores: int) -> PairBackend:
     """Return the form that is quicker for about ``n_scores`` scores in all."""
     return COMPILED if n_scores >= _SCORES_WORTH_COMPILING and find_spec("numba") is not None else NUMPY
 
@@ -70,10 +70,10 @@ def infer_singles(nodes: IntArray, scores: FloatArray, marginals: FloatArray) ->
     return log_partition
 
 
-def infer_pairs(pairs: Pairs, scores: FloatArray, marginals: FloatArray) -> PairSums:
-    """Write the marginals (nodes, classes) of the pairs' nodes; return what the pairs sum to."""
+def infer_pairs(pairs: Pairs, scores: FloatArray, marginals: FloatArray) -> PairTotals:
+    """Write the marginals (nodes, classes) of the pairs' nodes; return the totals of the pairs."""
     n, n_classes = len(pairs.ends), scores.shape[1]
-    found = PairSums(np.empty(n), np.zeros(n))
+    found = PairTotals(np.empty(n), np.zeros(n))
     scale = np.maximum(pairs.log_equal, pairs.log_different)
     equal, different = np.exp(pairs.log_equal - scale), np.exp(pairs.log_different - scale)
     block_pairs = min(n, _BLOCK_SCORES // n_classes + 1)
@@ -94,7 +94,7 @@ def infer_pairs(pairs: Pairs, scores: FloatArray, marginals: FloatArray) -> Pair
         _weigh(second, beyond_second, equal[block] if soft else None, different[block], weights)
         weights *= first
         total = weights.sum(axis=0)
-        unsure = np.flatnonzero(total < _TINY)
+        underflow = np.flatnonzero(total < _TINY)
         safe = np.where(total < _TINY, 1.0, total)
         weights *= 1.0 / safe
         marginals[ends[:, 0]] = weights.T
@@ -104,8 +104,8 @@ def infer_pairs(pairs: Pairs, scores: FloatArray, marginals: FloatArray) -> Pair
         marginals[ends[:, 1]] = weights.T
         found.same[block] /= safe
         found.log_partition[block] = np.log(safe) + top_first + top_second + scale[block]
-        if unsure.size:
-            _carefully(pairs, start + unsure, scores, marginals, found)
+        if underflow.size:
+            _in_log_space(pairs, start + underflow, scores, marginals, found)
     return found
 
 
@@ -132,7 +132,7 @@ def _beyond_one(exponentials: FloatArray) -> FloatArray:
 def _weigh(
     exponentials: FloatArray, beyond: FloatArray, equal: FloatArray | None, different: FloatArray, out: FloatArray
 ) -> None:
-    """Fill ``out`` with what each class of one end is worth to the other: its own part and those of other classes."""
+    """Fill ``out`` with the message of one end to each class of the other: equal classes, and different ones."""
     np.subtract(1.0, exponentials, out=out)
     out += beyond
     out *= different
@@ -140,7 +140,7 @@ def _weigh(
         out += equal * exponentials
 
 
-def _carefully(pairs: Pairs, which: IntArray, scores: FloatArray, marginals: FloatArray, found: PairSums) -> None:
+def _in_log_space(pairs: Pairs, which: IntArray, scores: FloatArray, marginals: FloatArray, found: PairTotals) -> None:
     first, second = pairs.ends[which].T
     log_equal, log_different = pairs.log_equal[which], pairs.log_different[which]
     for own, other in ((first, second), (second, first)):
@@ -157,12 +157,12 @@ def _infer_singles_compiled(nodes: IntArray, scores: FloatArray, marginals: Floa
     return log_partition
 
 
-def _infer_pairs_compiled(pairs: Pairs, scores: FloatArray, marginals: FloatArray) -> PairSums:
+def _infer_pairs_compiled(pairs: Pairs, scores: FloatArray, marginals: FloatArray) -> PairTotals:
     loops = import_module("sidelight.kernels.link_pairs")
-    found = PairSums(np.empty(len(pairs.ends)), np.empty(len(pairs.ends)))
+    found = PairTotals(np.empty(len(pairs.ends)), np.empty(len(pairs.ends)))
     links = (pairs.ends, pairs.log_equal, pairs.log_different)
     if loops.infer_pairs(*links, _in_order(scores), _TINY, marginals, *found):
-        _carefully(pairs, np.flatnonzero(np.isneginf(found.log_partition)), scores, marginals, found)
+        _in_log_space(pairs, np.flatnonzero(np.isneginf(found.log_partition)), scores, marginals, found)
     return found
 
 
@@ -171,8 +171,8 @@ def _in_order(scores: FloatArray) -> FloatArray:
     return np.require(scores, np.float64, ["C", "W"])
 
 
-NUMPY = SimpleLoops(infer_singles, infer_pairs)
-COMPILED = SimpleLoops(_infer_singles_compiled, _infer_pairs_compiled)
+NUMPY = PairBackend(infer_singles, infer_pairs)
+COMPILED = PairBackend(_infer_singles_compiled, _infer_pairs_compiled)
 
 
 def decide_pairs(pairs: Pairs, scores: FloatArray, classes: IntArray) -> None:
@@ -181,11 +181,3 @@ def decide_pairs(pairs: Pairs, scores: FloatArray, classes: IntArray) -> None:
     best = scores[second] + maximal(scores[first], pairs.log_equal, pairs.log_different)
     classes[second] = best.argmax(axis=1)
     classes[first] = best_given(scores[first], classes[second], pairs.log_equal, pairs.log_different)
-
-
-def best_given(scores: FloatArray, other: IntArray, log_equal: FloatArray, log_different: FloatArray) -> IntArray:
-    """Return the best class of one end of each link given the class of the other."""
-    joint = scores + log_different[:, None]
-    rows = np.arange(len(scores))
-    joint[rows, other] = scores[rows, other] + log_equal
-    return joint.argmax(axis=1)

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sidelight._typing import FloatArray, IntArray
 
-# Below so many rows a full decomposition is quicker than an iterative one.
+# For fewer rows a full decomposition is quicker than an iterative one.
 _DENSE_ROWS = 600
 
 
@@ -36,6 +36,6 @@ def unit_rows(vectors: FloatArray) -> FloatArray:
 def cluster_rows(embedding: FloatArray, n_clusters: int, random: np.random.RandomState, *, n_init: int) -> IntArray:
     """Return k-means clusters of embedded rows."""
     with warnings.catch_warnings():
-        # Where rows coincide k-means finds fewer clusters, which is no fault of the caller.
+        # Where rows coincide k-means finds fewer clusters; the caller need not be warned.
         warnings.simplefilter("ignore", ConvergenceWarning)
         return KMeans(n_clusters, n_init=n_init, random_state=random).fit(embedding).labels_.astype(np.int64)

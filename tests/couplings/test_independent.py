@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sidelight.couplings.hard import Hard
-from sidelight.couplings.independent import Independent
+from sidelight.couplings.independent import Hard, Independent
 from sidelight.kernels.loops import NUMPY, compiled
 
 CLASSES = np.array([0, 0, 1, 2])

@@ -11,8 +11,8 @@ from sidelight.estimators.base.classes import cluster_names, cluster_order
 from sidelight.side import SideInformation
 from sidelight.side.parsing import compress
 
-# scikit-learn's own default, for who knows neither the number nor a label.
-_CLUSTERS_WHEN_NOTHING_IS_KNOWN = 8
+# scikit-learn's own default.
+_DEFAULT_CLUSTERS = 8
 
 
 class Labelling(NamedTuple):
@@ -45,7 +45,7 @@ def labelling(side: SideInformation) -> Labelling:
 def cluster_count(n_clusters: int | None, n_labelled: int, n_rows: int) -> int:
     """Return the number of clusters: at least the labelled classes, at most the rows."""
     if n_clusters is None:
-        count = n_labelled or _CLUSTERS_WHEN_NOTHING_IS_KNOWN
+        count = n_labelled or _DEFAULT_CLUSTERS
     else:
         count = max(n_clusters, n_labelled)
         if count > n_clusters:
@@ -75,9 +75,9 @@ def number_clusters(clusters: IntArray, n_clusters: int, labels: Labelling) -> N
     labels : Labelling
     """
     n_labelled = len(labels.names)
-    known = labels.codes >= 0
+    labelled = labels.codes >= 0
     table = np.zeros((n_labelled, n_clusters))
-    np.add.at(table, (labels.codes[known], clusters[known]), 1)
+    np.add.at(table, (labels.codes[labelled], clusters[labelled]), 1)
     matched = linear_sum_assignment(table, maximize=True)[1]
     own = np.concatenate([matched, np.setdiff1d(np.arange(n_clusters), matched)]).astype(np.int64)
     sizes = np.bincount(clusters, minlength=n_clusters)[own]

@@ -3,17 +3,14 @@
 import numpy as np
 
 from sidelight._typing import IntArray
-from sidelight.couplings.link_graph.conflicts import Conflict, find_conflict
+from sidelight.couplings.link_graph.feasibility import MAX_SHOWN, list_links, list_rows
 from sidelight.exceptions import InfeasibleError
+from sidelight.graphs.colouring import Conflict
 from sidelight.side import Closure, SideInformation
-
-__all__ = ["Conflict", "InfeasibleError", "explain", "find_conflict", "out_of_budget"]
-
-_SHOWN = 8
 
 
 def out_of_budget(n_clusters: int, max_tries: int) -> InfeasibleError:
-    """Return the error for a search that came to no end."""
+    """Return the error for a search that ran out of its budget."""
     return InfeasibleError(
         f"no assignment to n_clusters={n_clusters} clusters that respects every cannot-link was found in "
         f"max_tries={max_tries} tries, and none was ruled out; raise max_tries or n_clusters, or use HMRFKMeans, "
@@ -24,30 +21,21 @@ def out_of_budget(n_clusters: int, max_tries: int) -> InfeasibleError:
 
 def explain(conflict: Conflict, side: SideInformation, closure: Closure, n_clusters: int) -> InfeasibleError:
     """Put a conflict into words, with the rows and links that make it."""
-    links = _links_among(conflict.chunklets, side, closure)
+    links = _links_among(conflict.nodes, side, closure)
     rows = sorted({row for link in links for row in link})
     noun = "rows" if side.ids is None else "ids"
-
-    def name(row: int) -> str:
-        return str(row) if side.ids is None else repr(side.ids[row : row + 1].tolist()[0])
-
-    said = [
-        f"{name(a)}–{name(b)}" + (" (labels differ)" if min(side.labels[[a, b]]) >= 0 else "")
-        for a, b in links[:_SHOWN]
-    ]
-    more = f" and {len(links) - _SHOWN} more" if len(links) > _SHOWN else ""
+    said = list_links(links, [min(side.labels[list(link)]) >= 0 for link in links], side.ids)
     if conflict.is_clique:
-        members = [int(np.flatnonzero(closure.chunklets == chunklet)[0]) for chunklet in conflict.chunklets]
-        who = ", ".join(name(row) for row in members)
+        members = [int(np.flatnonzero(closure.chunklets == chunklet)[0]) for chunklet in conflict.nodes]
         reason = (
-            f"{noun} {who} (and what they are bound to by must-links) are all kept apart from each other, which takes "
-            f"{len(members)} clusters"
+            f"{noun} {list_rows(members, side.ids)} (and what they are bound to by must-links) are all kept apart from "
+            f"each other, which takes {len(members)} clusters"
         )
     else:
-        shown = ", ".join(name(row) for row in rows[:_SHOWN]) + (", …" if len(rows) > _SHOWN else "")
+        shown = list_rows(rows[:MAX_SHOWN], side.ids) + (", …" if len(rows) > MAX_SHOWN else "")
         reason = f"the {len(rows)} {noun} {shown} cannot be divided among so few"
     return InfeasibleError(
-        f"n_clusters={n_clusters} is too few for the cannot-links: {reason}. The links are {', '.join(said)}{more}. "
+        f"n_clusters={n_clusters} is too few for the cannot-links: {reason}. The links are {said}. "
         "Raise n_clusters, remove one of these links, or use HMRFKMeans, which may break links.",
         tuple(rows),
         tuple(links),

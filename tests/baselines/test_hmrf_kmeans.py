@@ -8,8 +8,8 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
 
 from sidelight.baselines import HMRFKMeans
-from sidelight.baselines.conditional_modes import Prices, both_ways, broken_cost, independent_sets, settle
-from sidelight.baselines.quadratic_metrics import DiagonalMetric, FullMetric, Statistics
+from sidelight.baselines.support.conditional_modes import Prices, both_ways, broken_cost, settle, unit_sets
+from sidelight.baselines.support.quadratic_metrics import DiagonalMetric, FullMetric, Statistics
 from sidelight.side import SideInformation
 
 SETTINGS = [
@@ -143,8 +143,8 @@ def test_conditional_modes_never_raise_the_energy_and_end_where_no_unit_gains(se
 
     units = SideInformation.build(n, must_link=must[:1]).closure().chunklets
     start = rng.integers(k, size=n)
-    joint = settle(start, unary, pairs, prices, independent_sets(pairs, units), max_sweeps=50)
-    single = settle(joint, unary, pairs, prices, independent_sets(pairs, np.arange(n)), max_sweeps=50)
+    joint = settle(start, unary, pairs, prices, unit_sets(pairs, units), max_sweeps=50)
+    single = settle(joint, unary, pairs, prices, unit_sets(pairs, np.arange(n)), max_sweeps=50)
     assert energy(joint) <= energy(start) + 1e-9
     assert energy(single) <= energy(joint) + 1e-9
     assert broken_cost(single, pairs, prices) == pytest.approx(energy(single) - unary[np.arange(n), single].sum())

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from oracles.link_graphs import enumerate_graph
 from sidelight.couplings.link_graph import LinkProblem, infer, most_probable, pair_marginals, plan
-from sidelight.couplings.link_graph.belief_propagation import SOFTENING, Loops, bethe, probable, propagate
+from sidelight.couplings.link_graph.belief_propagation import SOFTENING, LoopyGraph, bethe, propagate, sum_product
 
 
 def problem_of(n, edges, rng, certain):
@@ -52,10 +52,12 @@ def test_belief_propagation_is_exact_on_trees(seed, n_classes):
     later = np.arange(1, n)
     problem = problem_of(n, np.column_stack([(rng.random(n - 1) * later).astype(int), later]), rng, 0.5)
     unary = rng.normal(size=(n, n_classes)) * 2
-    loops = Loops(np.arange(n), problem.edges, np.arange(len(problem.edges)), problem.log_equal, problem.log_different)
-    found = propagate(loops, unary, None, probable)
-    assert found.settled
-    log_partition, same = bethe(loops, unary, found)
+    graph = LoopyGraph(
+        np.arange(n), problem.edges, np.arange(len(problem.edges)), problem.log_equal, problem.log_different
+    )
+    found = propagate(graph, unary, None, sum_product)
+    assert found.converged
+    log_partition, same = bethe(graph, unary, found)
     expected = enumerate_graph(softened(problem), unary)
     np.testing.assert_allclose(np.exp(found.beliefs), expected.marginals, atol=1e-5)
     np.testing.assert_allclose(same, np.einsum("ecc->e", expected.pairs), atol=1e-5)
@@ -82,7 +84,7 @@ def test_the_error_on_loops_is_as_measured_and_below_that_of_mean_field(
     while len(errors) < 16:
         problem = problem_of(n, rng.integers(n, size=(n_links, 2)), rng, certain)
         try:
-            exact, approximate = plan(problem, n_classes), plan(problem, n_classes, guard=0)
+            exact, approximate = plan(problem, n_classes), plan(problem, n_classes, max_entries=0)
         except ValueError:
             continue
         assert exact.exact
@@ -102,7 +104,7 @@ def test_a_large_single_loop_is_nearly_exact():
     n = 60
     problem = problem_of(n, np.column_stack([np.arange(n), (np.arange(n) + 1) % n]), rng, 0.3)
     unary = rng.normal(size=(n, 3))
-    exact, approximate = plan(problem, 3), plan(problem, 3, guard=0)
+    exact, approximate = plan(problem, 3), plan(problem, 3, max_entries=0)
     assert exact.exact
     assert not approximate.exact
     softly = infer(plan(softened(problem), 3), unary)
@@ -119,16 +121,15 @@ def test_a_large_single_loop_is_nearly_exact():
 def test_messages_are_a_start_for_the_next_time():
     rng = np.random.default_rng(1)
     problem = problem_of(200, rng.integers(200, size=(500, 2)), rng, 0.5)
-    planned = plan(problem, 5, guard=0)
+    planned = plan(problem, 5, max_entries=0)
     unary = rng.normal(size=(200, 5))
     first = infer(planned, unary)
     again = infer(planned, unary, first.messages)
     np.testing.assert_allclose(again.marginals, first.marginals, atol=1e-4)
-    loops = planned.loops
-    scores = rng.normal(size=(len(loops.nodes), 5))
-    cold = propagate(loops, scores, None, probable)
-    assert cold.settled
-    assert propagate(loops, scores, cold.messages, probable).n_sweeps == 1
+    scores = rng.normal(size=(len(planned.loopy.nodes), 5))
+    cold = propagate(planned.loopy, scores, None, sum_product)
+    assert cold.converged
+    assert propagate(planned.loopy, scores, cold.messages, sum_product).n_sweeps == 1
 
 
 @settings(max_examples=25, deadline=None)
@@ -137,7 +138,7 @@ def test_the_assignment_on_loops_respects_what_is_certain(seed, certain):
     rng = np.random.default_rng(seed)
     problem = problem_of(40, rng.integers(40, size=(80, 2)), rng, certain)
     try:
-        planned = plan(problem, 4, guard=0)
+        planned = plan(problem, 4, max_entries=0)
     except ValueError:
         return
     unary = rng.normal(size=(40, 4)) * 3

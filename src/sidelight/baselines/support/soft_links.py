@@ -1,8 +1,9 @@
-"""Everything said about the rows as weighted pairs, for methods that may break a link at a price."""
+"""All statements as weighted pairs of rows, for methods that may break a link at a price."""
 
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import coo_array, csr_array
 
 from sidelight._typing import FloatArray, IntArray
 from sidelight.side import SideInformation
@@ -10,7 +11,7 @@ from sidelight.side.closure import chain
 
 
 class SoftLinks(NamedTuple):
-    """Pairs of rows and what each weighs, from 0 to 1."""
+    """Pairs of rows and their weights, from 0 to 1."""
 
     must: IntArray
     must_weight: FloatArray
@@ -21,7 +22,7 @@ class SoftLinks(NamedTuple):
 def soft_links(side: SideInformation) -> SoftLinks:
     """Return links as stated, with labels and blocks turned into links.
 
-    A link with confidence q weighs 2q − 1: nothing for a guess, 1 where certain. Rows of a label or block are joined
+    A link with confidence q weighs 2q − 1: zero for a guess, 1 where certain. Rows of a label or block are joined
     in a chain. Of two labels, each row is kept apart from one row of the other, so that L labels of m rows take about
     L²m/2 links and not (Lm)²/2.
     """
@@ -34,6 +35,14 @@ def soft_links(side: SideInformation) -> SoftLinks:
         np.concatenate([side.cannot_link, apart]),
         np.concatenate([2 * side.cannot_link_confidence - 1, np.ones(len(apart))]),
     )
+
+
+def link_matrix(links: SoftLinks, n: int) -> "csr_array[np.float64]":
+    """Return Q: the weight of each must-link, less that of each cannot-link; symmetric and sparse."""
+    pairs = np.concatenate([links.must, links.cannot])
+    values = np.concatenate([links.must_weight, -links.cannot_weight])
+    one_way = coo_array((values, (pairs[:, 0], pairs[:, 1])), shape=(n, n))
+    return (one_way + one_way.T).tocsr()
 
 
 def _labels_apart(labels: IntArray, labelled: IntArray) -> IntArray:

@@ -1,10 +1,10 @@
 """Squared distances (x − y)ᵀA(x − y) whose A is fixed or learned (Bilenko, Basu and Mooney 2004).
 
-All kinds have one face. A metric holds one A for all clusters or one for each; arrays over groups of clusters are
-written (groups, …), and ``groups`` is 1 or the number of clusters. The cost of a broken cannot-link needs a distance
-that no pair exceeds. The paper takes the farthest pair under A, which changes with A, so that its update of A can raise
-the objective. Here it is tr(A·reach) with a fixed matrix ``reach`` that exceeds every (x − y)(x − y)ᵀ of the table:
-linear in A, which makes the update exact, and positive definite without repair.
+A metric holds one A for all clusters or one for each; arrays over groups of clusters are written (groups, …), and
+``groups`` is 1 or the number of clusters. The cost of a broken cannot-link needs a distance that no pair exceeds. The
+paper takes the farthest pair under A, which changes with A, so that its update of A can raise the objective. Here it is
+tr(A·reach) with a fixed matrix ``reach`` that exceeds every (x − y)(x − y)ᵀ of the table: linear in A, which makes the
+update exact, and positive definite without repair.
 """
 
 from typing import NamedTuple, Protocol, Self
@@ -13,7 +13,7 @@ import numpy as np
 
 from sidelight._storable import storable
 from sidelight._typing import FloatArray, IntArray
-from sidelight.baselines.centres import squared_distances
+from sidelight.baselines.support.centres import squared_distances
 
 
 class Statistics(NamedTuple):
@@ -41,7 +41,7 @@ class Statistics(NamedTuple):
 
 
 class Metric(Protocol):
-    """The face of a metric."""
+    """What every metric provides."""
 
     @property
     def learns(self) -> bool:
@@ -83,7 +83,7 @@ _PRIOR_ROWS = 1.0
 
 
 def unit_variances(X: FloatArray) -> FloatArray:
-    """Return the variance of each feature, and something harmless for constant ones."""
+    """Return the variance of each feature, and the mean variance for constant ones."""
     variance = X.var(axis=0)
     scale = float(variance.mean()) or 1.0
     return np.where(variance > 1e-12 * scale, variance, scale)

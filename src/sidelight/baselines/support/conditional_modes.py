@@ -1,4 +1,4 @@
-"""Iterated conditional modes (Besag 1986) over rows that links tie together; the energy never rises.
+"""Iterated conditional modes (Besag 1986) over linked rows; the energy never rises.
 
 Units, single rows or whole chunklets, that no link joins can change at the same time as if one after the other. So the
 units are divided into sets without links inside, and each set is updated at once.
@@ -10,10 +10,10 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from sidelight._typing import FloatArray, IntArray
-from sidelight.graphs.colouring import neighbour_lists
+from sidelight.graphs.independent_sets import first_fit_sets
 
 
-class Pairs(NamedTuple):
+class DirectedPairs(NamedTuple):
     """Linked pairs, each in both directions: first all must-links, then all cannot-links.
 
     Parameters
@@ -71,16 +71,16 @@ class UnitSet(NamedTuple):
     add_inner: "csr_array[np.float64]"
 
 
-def both_ways(must: IntArray, cannot: IntArray) -> Pairs:
+def both_ways(must: IntArray, cannot: IntArray) -> DirectedPairs:
     """Write pairs (m, 2) in both directions."""
-    return Pairs(
+    return DirectedPairs(
         np.concatenate([must[:, 0], must[:, 1], cannot[:, 0], cannot[:, 1]]),
         np.concatenate([must[:, 1], must[:, 0], cannot[:, 1], cannot[:, 0]]),
         2 * len(must),
     )
 
 
-def independent_sets(pairs: Pairs, unit_of_row: IntArray) -> list[UnitSet]:
+def unit_sets(pairs: DirectedPairs, unit_of_row: IntArray) -> list[UnitSet]:
     """Divide the units that have linked rows into sets without links between units of one set."""
     linked = np.unique(pairs.rows)
     units, unit = np.unique(unit_of_row[linked], return_inverse=True)
@@ -92,14 +92,16 @@ def independent_sets(pairs: Pairs, unit_of_row: IntArray) -> list[UnitSet]:
     rows = np.flatnonzero(units[member] == unit_of_row) if len(units) else linked
     row_unit = member[rows]
     tails, heads = place[pairs.rows], place[pairs.partners]
-    shade = _greedy_colours(np.column_stack([tails, heads])[tails < heads], len(units))
+    between = tails != heads
+    links = csr_array((np.ones(between.sum()), (tails[between], heads[between])), shape=(len(units), len(units)))
+    set_of_unit = first_fit_sets(links)
     sets = []
-    for number in range(int(shade.max(initial=-1)) + 1):
-        chosen = np.flatnonzero(shade == number)
+    for number in range(int(set_of_unit.max(initial=-1)) + 1):
+        chosen = np.flatnonzero(set_of_unit == number)
         within = np.full(len(units), -1, dtype=np.int64)
         within[chosen] = np.arange(len(chosen))
-        own = np.flatnonzero(shade[row_unit] == number)
-        here = shade[tails] == number
+        own = np.flatnonzero(set_of_unit[row_unit] == number)
+        here = set_of_unit[tails] == number
         outer, inner = np.flatnonzero(here & (tails != heads)), np.flatnonzero(here & (tails == heads))
         add_rows, add_outer, add_inner = (
             _adder(within[units_of], len(chosen)) for units_of in (row_unit[own], tails[outer], tails[inner])
@@ -113,16 +115,8 @@ def _adder(groups: IntArray, n_groups: int) -> "csr_array[np.float64]":
     return csr_array((np.ones(m), (groups, np.arange(m))), shape=(n_groups, m))
 
 
-def _greedy_colours(edges: IntArray, n_nodes: int) -> IntArray:
-    colours: list[int] = [-1] * n_nodes
-    for node, near in enumerate(neighbour_lists(edges, n_nodes)):
-        taken = {colours[other] for other in near}
-        colours[node] = next(shade for shade in range(len(near) + 1) if shade not in taken)
-    return np.array(colours, dtype=np.int64)
-
-
 def settle(
-    clusters: IntArray, unary: FloatArray, pairs: Pairs, prices: Prices, sets: list[UnitSet], *, max_sweeps: int
+    clusters: IntArray, unary: FloatArray, pairs: DirectedPairs, prices: Prices, sets: list[UnitSet], *, max_sweeps: int
 ) -> IntArray:
     """Move units to their cheapest cluster given all others, set by set, until none moves.
 
@@ -132,7 +126,7 @@ def settle(
         Where rows are now.
     unary : (n, clusters)
         What each row costs in each cluster by itself.
-    pairs : Pairs
+    pairs : DirectedPairs
     prices : Prices
     sets : list of UnitSet
     max_sweeps : int
@@ -145,7 +139,7 @@ def settle(
     return clusters
 
 
-def _update(clusters: IntArray, unary: FloatArray, pairs: Pairs, prices: Prices, units: UnitSet) -> bool:
+def _update(clusters: IntArray, unary: FloatArray, pairs: DirectedPairs, prices: Prices, units: UnitSet) -> bool:
     """Move the units of one set, in place."""
     own = clusters[units.rows]
     outer = _charges(clusters, pairs, prices, units.outer)
@@ -170,8 +164,8 @@ def _update(clusters: IntArray, unary: FloatArray, pairs: Pairs, prices: Prices,
     return bool(better.any())
 
 
-def _charges(clusters: IntArray, pairs: Pairs, prices: Prices, chosen: IntArray) -> FloatArray:
-    """Return what each chosen pair costs for every cluster its row might be in, given where its partner is."""
+def _charges(clusters: IntArray, pairs: DirectedPairs, prices: Prices, chosen: IntArray) -> FloatArray:
+    """Return the cost of each chosen pair for every cluster of its row, given the cluster of its partner."""
     theirs = clusters[pairs.partners[chosen]]
     must = chosen < pairs.n_must
     charges = np.zeros((len(chosen), prices.must.shape[1]))
@@ -185,7 +179,7 @@ def _charges(clusters: IntArray, pairs: Pairs, prices: Prices, chosen: IntArray)
     return charges
 
 
-def broken_cost(clusters: IntArray, pairs: Pairs, prices: Prices) -> float:
+def broken_cost(clusters: IntArray, pairs: DirectedPairs, prices: Prices) -> float:
     """Return what all broken links cost."""
     charges = _charges(clusters, pairs, prices, np.arange(len(pairs.rows)))
     return 0.5 * float(charges[np.arange(len(charges)), clusters[pairs.rows]].sum())

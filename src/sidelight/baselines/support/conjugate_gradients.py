@@ -42,5 +42,5 @@ def solve_columns(A: Any, B: FloatArray, *, tol: float, max_iter: int) -> Soluti
 
 
 def _quotient(above: FloatArray, below: FloatArray) -> FloatArray:
-    # A column that is solved exactly has nothing left to divide.
+    # The residual of a column that is solved exactly is zero.
     return np.divide(above, below, out=np.zeros_like(above), where=below > 0)

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from oracles.link_graphs import contract_graph, enumerate_graph, is_possible, problems, scores_of
 from sidelight.couplings.link_graph import LinkProblem, infer, most_probable, pair_marginals, plan
-from sidelight.couplings.link_graph.exact import peeling
 from sidelight.exceptions import InfeasibleError
 
 
@@ -91,7 +90,7 @@ def test_single_links_are_pairs(n_classes):
     planned = plan(problem, n_classes)
     assert len(planned.pairs.ends) == 3
     assert planned.isolated.tolist() == [3]
-    assert not planned.forest.nodes.size
+    assert planned.forest is None
     assert_equals_enumeration(problem, rng.normal(size=(7, n_classes)), planned)
 
 
@@ -105,18 +104,18 @@ def test_pairs_whose_ends_want_the_same_class(scale):
     assert_equals_enumeration(problem, unary, plan(problem, 4))
 
 
-def test_two_classes_and_certain_links_are_parity():
+def test_two_classes_and_certain_links_are_contracted():
     rng = np.random.default_rng(1)
     cycle = [(row, (row + 1) % 6) for row in range(6)]
     problem = cannot_links(10, [*cycle, (6, 7), (7, 8)])
     planned = plan(problem, 2)
-    assert planned.parity is not None
+    assert planned.contraction is not None
     assert planned.graph.n_nodes == 3
     assert len(planned.isolated) == 3
     assert_equals_enumeration(problem, rng.normal(size=(10, 2)), planned)
 
 
-def test_links_that_are_not_certain_join_what_parity_left():
+def test_uncertain_links_join_contracted_nodes():
     rng = np.random.default_rng(2)
     soft = soft_links(9, [(0, 3), (3, 6), (6, 0), (1, 4), (2, 0)], rng)
     certain = np.array([(0, 1), (1, 2), (3, 4), (6, 7), (7, 8)])
@@ -127,7 +126,7 @@ def test_links_that_are_not_certain_join_what_parity_left():
         np.concatenate([soft.log_different, np.zeros(5)]),
     )
     planned = plan(problem, 2)
-    assert planned.parity is not None
+    assert planned.contraction is not None
     assert len(planned.batches) == 1
     assert_equals_enumeration(problem, rng.normal(size=(9, 2)), planned)
 
@@ -144,17 +143,15 @@ def test_trees_are_passed_over_level_by_level(n_classes):
     assert_equals_enumeration(problem, rng.normal(size=(10, n_classes)) * 3, planned)
 
 
-def test_deep_trees_are_passed_over_node_by_node(monkeypatch):
+def test_deep_trees_are_passed_over_node_by_node():
     rng = np.random.default_rng(3)
     edges = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (2, 6), (6, 7), (7, 8)]
     for problem in (soft_links(9, edges, rng), cannot_links(9, edges)):
-        monkeypatch.setattr(peeling, "_MOST_LEVELS", 1000)
         by_level = plan(problem, 3)
         assert not by_level.forest.chain.children.size
-        for most in (0, 1):
-            monkeypatch.setattr(peeling, "_MOST_LEVELS", most)
-            planned = plan(problem, 3)
-            assert len(planned.forest.levels) == most
+        for max_levels in (0, 1):
+            planned = plan(problem, 3, max_levels=max_levels)
+            assert len(planned.forest.levels) == max_levels
             assert planned.forest.chain.children.size
             for scale in (1.0, 1000.0):
                 unary = rng.normal(size=(9, 3)) * scale
@@ -184,7 +181,7 @@ def test_loops_of_one_shape_are_one_batch():
     assert_equals_enumeration(problem, rng.normal(size=(9, 3)) * 2, planned)
 
 
-def test_known_classes_open_loops():
+def test_labels_open_loops():
     rng = np.random.default_rng(6)
     edges = [(0, node) for node in range(1, 7)] + [(node, node + 1) for node in range(1, 6)]
     labels = np.array([1, -1, -1, -1, -1, -1, -1])
@@ -195,11 +192,11 @@ def test_known_classes_open_loops():
     assert_equals_enumeration(problem, rng.normal(size=(7, 3)), planned)
 
 
-def test_the_guard_decides_between_elimination_and_belief_propagation():
+def test_the_size_of_tables_decides_between_elimination_and_belief_propagation():
     problem = cannot_links(5, list(combinations(range(5), 2)))
     assert plan(problem, 5).exact
-    assert plan(problem, 5, guard=5**5).exact
-    assert not plan(problem, 5, guard=5**5 - 1).exact
+    assert plan(problem, 5, max_entries=5**5).exact
+    assert not plan(problem, 5, max_entries=5**5 - 1).exact
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from oracles.link_graphs import enumerate_graph
 from sidelight.couplings.link_graph import LinkGraph, LinkProblem, infer, link_graphs, linked_rows, plan
-from sidelight.couplings.link_graph import split as parts
-from sidelight.couplings.link_graph.exact.pairs import COMPILED, NUMPY, simple_loops_for
+from sidelight.couplings.link_graph.exact.pairs import COMPILED, NUMPY, pair_backend_for
 from sidelight.exceptions import InfeasibleError
 from sidelight.side import SideInformation
 
@@ -46,7 +45,7 @@ def test_compiled_equals_numpy_to_twelve_digits(seed, n_classes, n_pairs, spread
     if ruled_out:
         # Two classes stay possible for every node, so that every link can be respected.
         scores[:, 2:][rng.random((len(scores), n_classes - 2)) < 0.4] = -np.inf
-    first, second = (infer(replace(planned, simple=form), scores) for form in (NUMPY, COMPILED))
+    first, second = (infer(replace(planned, backend=form), scores) for form in (NUMPY, COMPILED))
     np.testing.assert_allclose(first.marginals, second.marginals, rtol=0, atol=1e-12)
     np.testing.assert_allclose(first.same, second.same, rtol=0, atol=1e-12)
     assert first.log_partition == pytest.approx(second.log_partition, rel=1e-12, abs=1e-12)
@@ -65,7 +64,7 @@ def test_pairs_equal_enumeration(form, spread):
         unary = rng.normal(size=(7, 3)) * spread
         unary[:, 1] += 2 * spread
         expected = enumerate_graph(planned.problem, unary)
-        found = infer(replace(planned, simple=form), unary)
+        found = infer(replace(planned, backend=form), unary)
         np.testing.assert_allclose(found.marginals, expected.marginals, rtol=0, atol=1e-10)
         np.testing.assert_allclose(found.same, np.einsum("ecc->e", expected.pairs), rtol=0, atol=1e-10)
         assert found.log_partition == pytest.approx(expected.log_partition, rel=1e-10, abs=1e-10)
@@ -74,7 +73,7 @@ def test_pairs_equal_enumeration(form, spread):
 @FORMS
 def test_any_layout_of_the_scores_will_do(form):
     rng = np.random.default_rng(0)
-    planned = replace(plan(pairs_problem(rng, 10, alone=3), 4), simple=form)
+    planned = replace(plan(pairs_problem(rng, 10, alone=3), 4), backend=form)
     scores = rng.normal(size=(23, 4))
     expected = infer(planned, scores).marginals
     frozen = scores.copy()
@@ -91,20 +90,20 @@ def test_scores_that_leave_nothing_possible_are_refused(form, possible):
     for n in (2, 3):
         planned = plan(LinkProblem.of(n, [(0, 1)], [-np.inf], [0.0]), 3)
         with pytest.raises(InfeasibleError, match="leave no assignment that is possible"):
-            infer(replace(planned, simple=form), unary[:n])
+            infer(replace(planned, backend=form), unary[:n])
     unary[:2] = 0.0
     with pytest.raises(InfeasibleError, match="leave no assignment that is possible"):
-        infer(replace(planned, simple=form), unary)
+        infer(replace(planned, backend=form), unary)
 
 
 def test_few_pairs_are_not_worth_compiling_for():
-    assert simple_loops_for(1000) is NUMPY
-    assert simple_loops_for(10**9) is COMPILED
+    assert pair_backend_for(1000) is NUMPY
+    assert pair_backend_for(10**9) is COMPILED
     problem = pairs_problem(np.random.default_rng(0), 4)
-    assert plan(problem, 3).simple is NUMPY
+    assert plan(problem, 3).backend is NUMPY
     planned = plan(problem, 3, n_scores=10**9)
-    assert planned.simple is COMPILED
-    assert pickle.loads(pickle.dumps(planned)).simple == COMPILED
+    assert planned.backend is COMPILED
+    assert pickle.loads(pickle.dumps(planned)).backend == COMPILED
 
 
 def test_without_numba_pairs_run_in_numpy():
@@ -114,26 +113,21 @@ sys.modules["numba"] = None
 import importlib.util
 find_spec = importlib.util.find_spec
 importlib.util.find_spec = lambda name, *rest: None if name == "numba" else find_spec(name, *rest)
-from sidelight.couplings.link_graph.exact.pairs import NUMPY, simple_loops_for
-assert simple_loops_for(10**12) is NUMPY
+from sidelight.couplings.link_graph.exact.pairs import NUMPY, pair_backend_for
+assert pair_backend_for(10**12) is NUMPY
 """
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
 
 
-def test_parts_count_the_scores_of_all_of_them(monkeypatch):
-    links = np.arange(40).reshape(-1, 2)
-    linked = linked_rows(SideInformation.build(40, cannot_link=links))
-    monkeypatch.setattr(parts, "_PART_ROWS", 8)
-    asked = []
-
-    def planned(problem, n_classes, **settings):
-        asked.append(settings["n_scores"])
-        return plan(problem, n_classes, **settings)
-
-    monkeypatch.setattr(parts, "plan", planned)
-    assert len(link_graphs(linked, np.arange(3), draws=np.ones(40)).graphs) == 5
-    assert set(asked) == {parts._PASSES_EXPECTED * 40 * 3}
+def test_parts_are_compiled_if_all_of_them_together_are_worth_it():
+    linked = linked_rows(SideInformation.build(40, cannot_link=np.arange(40).reshape(-1, 2)))
+    for n_passes, expected in ((10, NUMPY), (10**6, COMPILED)):
+        graphs = link_graphs(linked, np.arange(3), draws=np.ones(40), part_rows=8, n_passes=n_passes).graphs
+        assert [len(graph.rows) for graph in graphs] == [8] * 5
+        assert {graph.plan.backend for graph in graphs} == {expected}
+    # One of the parts by itself would not be.
+    assert pair_backend_for(10**6 * 8 * 3) is NUMPY
 
 
 @FORMS
@@ -142,7 +136,7 @@ def test_single_rows_that_draw_once_need_no_sums(form):
     linked = linked_rows(SideInformation.build(12, cannot_link=np.arange(12).reshape(-1, 2)))
     log_likelihood, log_alpha = rng.normal(size=(12, 4)) * 3, np.log([0.1, 0.2, 0.3, 0.4])
     log_alpha[0] = -np.inf
-    planned = replace(plan(linked.problem, 4), simple=form)
+    planned = replace(plan(linked.problem, 4), backend=form)
 
     def coupling(draws):
         return LinkGraph(planned, linked.rows, linked.starts, np.ones(12), draws, np.arange(4))
