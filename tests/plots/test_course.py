@@ -8,7 +8,7 @@ from sklearn.datasets import load_iris, make_blobs
 
 from sidelight import BayesianMixture, HMRFKMeans, LabelledMixture
 from sidelight.plots import ConvergenceDisplay, HistoryDisplay
-from sidelight.plots.canvas import bare_figure
+from sidelight.plots.figures import bare_figure
 
 mpl.use("Agg")
 X, Y = load_iris(return_X_y=True)

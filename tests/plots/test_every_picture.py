@@ -16,7 +16,7 @@ from sidelight.plots import (
     MembershipDisplay,
     ProfilesDisplay,
 )
-from sidelight.plots.canvas import bare_figure
+from sidelight.plots.figures import bare_figure
 from sidelight.plots.palette import cluster_colours
 from sidelight.side import draw_labels
 

@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris, make_blobs
 from sidelight import BayesianMixture, COPKMeans, LabelledMixture
 from sidelight.describe import table as table_module
 from sidelight.plots import ProfilesDisplay, cluster_profiles, profile_words
-from sidelight.plots.canvas import bare_figure
+from sidelight.plots.figures import bare_figure
 
 mpl.use("Agg")
 IRIS = load_iris(as_frame=True).data

@@ -15,7 +15,7 @@ class Gaussians(NamedTuple):
 
 
 def gaussians_of(estimator: Any, d: int) -> Gaussians:
-    """Return the components of a Gaussian mixture on d columns; none of another model."""
+    """Return the components of a Gaussian mixture on d columns; empty arrays for any other model."""
     means, covariances = getattr(estimator, "means_", None), getattr(estimator, "covariances_", None)
     if means is None or covariances is None or np.shape(means)[1] != d:
         return Gaussians(np.empty((0, d)), np.empty((0, d, d)))

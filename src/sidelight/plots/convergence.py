@@ -1,4 +1,4 @@
-"""How a fit went, step by step."""
+"""The objective of a fit, iteration by iteration."""
 
 from typing import TYPE_CHECKING, Any, Self
 
@@ -6,8 +6,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._typing import FloatArray, IntArray
-from sidelight.describe.numbers import with_minus
-from sidelight.plots.canvas import INK, LINE, QUIET, new_axes, tidy_axes
+from sidelight._wording import with_minus
+from sidelight.plots.figures import new_axes, tidy_axes
+from sidelight.plots.palette import INK, LINE, QUIET
 from sidelight.plots.components import components_in_use
 
 if TYPE_CHECKING:
@@ -17,15 +18,15 @@ _COUNT = "#e69f00"
 
 
 class ConvergenceDisplay:
-    """What a fit raises or lowers, against its iterations.
+    """The objective of a fit against its iterations.
 
-    Make one with :meth:`from_estimator`. Where the model was kept step by step, the number of components that hold rows
-    is drawn too.
+    Make one with :meth:`from_estimator`. For a model with a ``history_``, the number of components that hold rows is
+    drawn too.
 
     Parameters
     ----------
     objectives : (m,)
-        Along the way, from the start.
+        The objective at the start and after each iteration.
     rises : bool
         Whether higher is better.
     converged : bool
