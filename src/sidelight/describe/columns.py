@@ -81,9 +81,7 @@ def _empty_moments(table: FittedTable, cells: FloatArray, missing: BoolArray) ->
     return _Moments(centre, observed, sums, squares, np.full(width, np.inf), np.full(width, -np.inf))
 
 
-def _figures(
-    moments: _Moments, column: int, categories: tuple[str, ...], counts: FloatArray | None
-) -> ColumnFigures:
+def _figures(moments: _Moments, column: int, categories: tuple[str, ...], counts: FloatArray | None) -> ColumnFigures:
     n = moments.observed[column]
     above = moments.sums[column] / n
     return ColumnFigures(

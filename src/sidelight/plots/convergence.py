@@ -7,9 +7,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from sidelight._typing import FloatArray, IntArray
 from sidelight._wording import with_minus
+from sidelight.plots.components import components_in_use
 from sidelight.plots.figures import new_axes, tidy_axes
 from sidelight.plots.palette import INK, LINE, QUIET
-from sidelight.plots.components import components_in_use
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

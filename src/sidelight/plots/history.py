@@ -8,10 +8,9 @@ from scipy.optimize import linear_sum_assignment
 
 from sidelight._typing import FloatArray, IntArray
 from sidelight.describe.table import fitted_table
-from sidelight.plots.figures import new_figure, tidy_axes, written
-from sidelight.plots.palette import INK
 from sidelight.plots.components import Gaussians, ellipse, full_covariances
-from sidelight.plots.palette import cluster_colours
+from sidelight.plots.figures import new_figure, tidy_axes, written
+from sidelight.plots.palette import INK, cluster_colours
 from sidelight.plots.projection import Plane, numeric_rows, plane_of
 from sidelight.plots.sampling import choose_rows
 

@@ -8,8 +8,7 @@ from sidelight._typing import FloatArray, IntArray
 from sidelight.describe.assignment import certainty_of, clusters_of, names_of, posterior_of
 from sidelight.describe.table import fitted_table
 from sidelight.plots.figures import new_axes, written
-from sidelight.plots.palette import INK, QUIET
-from sidelight.plots.palette import cluster_colours
+from sidelight.plots.palette import INK, QUIET, cluster_colours
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

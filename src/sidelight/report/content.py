@@ -6,7 +6,14 @@ import numpy as np
 
 from sidelight._typing import AnyArray, IntArray
 from sidelight._version import __version__
-from sidelight.describe.assignment import Certainty, certainty_of, clusters_of, has_probabilities, names_of, posterior_of
+from sidelight.describe.assignment import (
+    Certainty,
+    certainty_of,
+    clusters_of,
+    has_probabilities,
+    names_of,
+    posterior_of,
+)
 from sidelight.describe.columns import ColumnSummary, column_summaries
 from sidelight.describe.profiles import Profiles, cluster_profiles, profile_words
 from sidelight.describe.table import FittedTable, fitted_table
@@ -176,9 +183,7 @@ def _certainty(
             other = int(others.argmax())
             own = names[clusters[row]]
             doubtful.append(DoubtfulRow(called, own, float(values[row]), names[other], float(others[other])))
-    return CertaintySummary(
-        float(values.mean()), float((values >= _SURE).mean()), doubtful, certainty.uses_statements
-    )
+    return CertaintySummary(float(values.mean()), float((values >= _SURE).mean()), doubtful, certainty.uses_statements)
 
 
 def _words(profiles: Profiles | None, n_clusters: int) -> dict[int, list[str]]:

@@ -152,7 +152,7 @@ def certainty_section(content: Content, pictures: Pictures) -> str:
         parts.append("<h3>The least certain rows</h3>")
         parts.append(table(("row", "cluster", "probability", "next best", "probability"), rows, numbers=(2, 4)))
     else:
-        parts.append(paragraph("All rows are certain."))
+        parts.append(paragraph("No row is in doubt."))
     return "".join(parts)
 
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sidelight._typing import AnyArray, IntArray
+from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight._wording import count, listed
 from sidelight.metrics import Violations, violations
 from sidelight.side import SideInformation
@@ -74,27 +74,12 @@ def read_statements(
     if found is None or not found.n_statements:
         return Statements([], [])
 
-    def called(row: Any) -> str:
-        return str(row) if row_names is None else str(row_names[row])
-
-    def cluster(row: Any) -> str:
-        return names[clusters[row]]
-
+    quotes = _Quotes(side, clusters, names, row_names)
     kinds = [
-        _kind("label", found.n_labels, found.labels, lambda row: _broken_label(row, side, called, cluster)),
-        _kind(
-            "must-link",
-            found.n_must_link,
-            found.must_link,
-            lambda pair: _broken_link(pair, True, side, called, cluster),
-        ),
-        _kind(
-            "cannot-link",
-            found.n_cannot_link,
-            found.cannot_link,
-            lambda pair: _broken_link(pair, False, side, called, cluster),
-        ),
-        _kind("block member", found.n_blocks, found.blocks, lambda row: _broken_block(row, side, called, cluster)),
+        _kind("label", found.n_labels, found.labels, quotes.label),
+        _kind("must-link", found.n_must_link, found.must_link, quotes.must_link),
+        _kind("cannot-link", found.n_cannot_link, found.cannot_link, quotes.cannot_link),
+        _kind("block member", found.n_blocks, found.blocks, quotes.block),
     ]
     return Statements(_lines(side, found), [kind for kind in kinds if kind.n_stated])
 
@@ -103,44 +88,49 @@ def _kind(name: str, n_stated: int, broken: IntArray, quote: Callable[[Any], Bro
     return StatementKind(name, n_stated, len(broken), [quote(statement) for statement in broken[:MOST_BROKEN]])
 
 
-def _broken_label(
-    row: Any, side: SideInformation | None, called: Callable[[Any], str], cluster: Callable[[Any], str]
-) -> BrokenStatement:
-    label = "a label" if side is None else f"label {side.label_names[side.labels[row]]}"
-    return BrokenStatement(called(row), label, f"in {cluster(row)}")
+class _Quotes(NamedTuple):
+    """Puts broken statements into words; without side information, only their rows are known."""
+
+    side: SideInformation | None
+    clusters: IntArray
+    names: list[str]
+    row_names: AnyArray | None
+
+    def label(self, row: Any) -> BrokenStatement:
+        label = "a label" if self.side is None else f"label {self.side.label_names[self.side.labels[row]]}"
+        return BrokenStatement(self._row(row), label, f"in {self._cluster(row)}")
+
+    def must_link(self, pair: Any) -> BrokenStatement:
+        side = self.side
+        confidence = "" if side is None else _confidence(pair, side.must_link, side.must_link_confidence)
+        first, second = (self._cluster(row) for row in pair)
+        return BrokenStatement(self._rows(pair), f"belong together{confidence}", f"in {first} and {second}")
+
+    def cannot_link(self, pair: Any) -> BrokenStatement:
+        side = self.side
+        confidence = "" if side is None else _confidence(pair, side.cannot_link, side.cannot_link_confidence)
+        found = f"both in {self._cluster(pair[0])}"
+        return BrokenStatement(self._rows(pair), f"do not belong together{confidence}", found)
+
+    def block(self, row: Any) -> BrokenStatement:
+        block = "its block" if self.side is None else f"block {self.side.block_names[self.side.blocks[row]]}"
+        found = f"in {self._cluster(row)}, most of the block is not"
+        return BrokenStatement(self._row(row), f"belongs with {block}", found)
+
+    def _row(self, row: Any) -> str:
+        return str(row) if self.row_names is None else str(self.row_names[row])
+
+    def _rows(self, pair: Any) -> str:
+        return " and ".join(self._row(row) for row in pair)
+
+    def _cluster(self, row: Any) -> str:
+        return self.names[self.clusters[row]]
 
 
-def _broken_link(
-    pair: Any,
-    together: bool,
-    side: SideInformation | None,
-    called: Callable[[Any], str],
-    cluster: Callable[[Any], str],
-) -> BrokenStatement:
-    first, second = pair
-    rows = f"{called(first)} and {called(second)}"
-    confidence = _confidence(pair, together, side)
-    if together:
-        return BrokenStatement(rows, f"belong together{confidence}", f"in {cluster(first)} and {cluster(second)}")
-    return BrokenStatement(rows, f"do not belong together{confidence}", f"both in {cluster(first)}")
-
-
-def _confidence(pair: Any, together: bool, side: SideInformation | None) -> str:
-    """Return the confidence of a link in words; empty where it is 1 or unknown."""
-    if side is None:
-        return ""
-    links, confidence = (
-        (side.must_link, side.must_link_confidence) if together else (side.cannot_link, side.cannot_link_confidence)
-    )
+def _confidence(pair: Any, links: IntArray, confidence: FloatArray) -> str:
+    """Return the confidence of a link in words; empty where it is 1."""
     value = float(confidence[(links == pair).all(axis=1)][0])
     return "" if value == 1 else f" (confidence {value:.2g})"
-
-
-def _broken_block(
-    row: Any, side: SideInformation | None, called: Callable[[Any], str], cluster: Callable[[Any], str]
-) -> BrokenStatement:
-    block = "its block" if side is None else f"block {side.block_names[side.blocks[row]]}"
-    return BrokenStatement(called(row), f"belongs with {block}", f"in {cluster(row)}, most of the block is not")
 
 
 def _labels(side: SideInformation | None) -> list[tuple[str, int]]:
