@@ -31,7 +31,7 @@ def test_every_kind_of_column_is_summarised_and_chunks_add_up():
     assert member[1:] == ("yes or no", "25 % yes", 0.0)
     counts = frame["visits"]
     assert visits.kind == "count"
-    assert visits.holds == f"0 to {counts.max()}, mean {counts.mean():.2f}, sd {counts.std(ddof=0):.2f}"
+    assert visits.holds == f"0 to {counts.max()}, mean {counts.mean():.1f}, sd {counts.std(ddof=0):.2f}"
     again = column_summaries(fitted_table(model, frame, chunk_rows=7))
     assert [row.holds for row in again] == [row.holds for row in (income, region, member, visits)]
 
