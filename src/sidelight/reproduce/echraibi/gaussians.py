@@ -9,14 +9,14 @@ import numpy as np
 from sidelight import BayesianMixture
 from sidelight._typing import AnyArray, FloatArray
 from sidelight.datasets import four_gaussians, two_views
-from sidelight.reproduce.echraibi.methods import CLUSTERS, MEASURES, Drawn, authors_form, fitted_labels, scores
+from sidelight.reproduce.echraibi.methods import CLUSTERS, MEASURES, Draw, authors_form, fitted_labels, scores
 from sidelight.reproduce.framework.experiment import Experiment, Setting, Summary
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def draw_middles(middles: str, seed: int) -> Drawn:
+def draw_middles(middles: str, seed: int) -> Draw:
     """Return four Gaussians of which the middle two are one class, with 5, 5 and 10 % labelled."""
     X, y, _ = four_gaussians(half_distance={"close": 1.2, "far": 4.0}[middles], random_state=seed)
     random = np.random.default_rng(seed)
@@ -24,16 +24,16 @@ def draw_middles(middles: str, seed: int) -> Drawn:
     for label, fraction in ((0, 0.05), (1, 0.05), (2, 0.10)):
         rows = np.flatnonzero(y == label)
         known[random.choice(rows, round(fraction * len(rows)), replace=False)] = label
-    return Drawn(X, y, known)
+    return Draw(X, y, known)
 
 
-def draw_view(view: str, seed: int) -> Drawn:
+def draw_view(view: str, seed: int) -> Draw:
     """Return four Gaussians with 10 % of one of two views labelled."""
     X, y, _ = two_views(view=view, random_state=seed)
     known = np.full(len(y), -1)
     labelled = np.random.default_rng(seed).permutation(len(y))[: len(y) // 10]
     known[labelled] = y[labelled]
-    return Drawn(X, y, known)
+    return Draw(X, y, known)
 
 
 def _published(truncation: int, seed: int) -> BayesianMixture:
@@ -48,12 +48,12 @@ def _models(truncation: int, seed: int) -> dict[str, Any]:
     }
 
 
-def _told(drawn: Drawn, method: str) -> Drawn:
-    """Return what a method is told: the classical model nothing."""
+def _labels_for(drawn: Draw, method: str) -> Draw:
+    """Return the draw as a method sees it: the classical model sees no labels."""
     return drawn._replace(known=np.full(len(drawn.y), -1)) if method == "DPGMM" else drawn
 
 
-def _synthetic_scores(drawn: Drawn, labels: AnyArray) -> dict[str, float]:
+def _synthetic_scores(drawn: Draw, labels: AnyArray) -> dict[str, float]:
     found = scores(drawn, labels)
     return {**found, "right number": float(found[CLUSTERS] == len(np.unique(drawn.y)))}
 
@@ -73,7 +73,7 @@ def measure_middles_10(setting: Setting, method: str, seed: int) -> Mapping[str,
 
 def _measure_middles(setting: Setting, method: str, seed: int, truncation: int) -> Mapping[str, float]:
     drawn = draw_middles(str(setting[0]), seed)
-    return _synthetic_scores(drawn, fitted_labels(_told(drawn, method), _models(truncation, seed), method))
+    return _synthetic_scores(drawn, fitted_labels(_labels_for(drawn, method), _models(truncation, seed), method))
 
 
 def measure_view(setting: Setting, method: str, seed: int) -> Mapping[str, float]:
@@ -87,7 +87,7 @@ def _draw_iterations_of(truncation: int, middles: str) -> Any:
     def draw(figure: "Figure", summary: Summary) -> None:
         drawn = draw_middles(middles, 0)
         rows = [
-            (f"classical, T = {truncation}", drawn.X, _fitted(_told(drawn, "DPGMM"), _published(truncation, 0))),
+            (f"classical, T = {truncation}", drawn.X, _fitted(_labels_for(drawn, "DPGMM"), _published(truncation, 0))),
             (f"with labels, T = {truncation}", drawn.X, _fitted(drawn, _published(truncation, 0))),
             ("BayesianMixture", drawn.X, _fitted(drawn, BayesianMixture(truncation, random_state=0))),
         ]
@@ -104,7 +104,7 @@ def _draw_views(figure: "Figure", summary: Summary) -> None:
     _draw_iterations(figure, rows)
 
 
-def _fitted(drawn: Drawn, model: BayesianMixture) -> BayesianMixture:
+def _fitted(drawn: Draw, model: BayesianMixture) -> BayesianMixture:
     import warnings
 
     with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""Zhao and Miller 2005: links, the two methods as the paper has them, and what is measured of both."""
+"""Zhao and Miller 2005: links, the two methods with the settings of the paper, and the measures."""
 
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
@@ -17,8 +17,8 @@ BY_BIC = "ClassMixture, K by BIC"
 _FRACTION = 0.3
 
 
-class Watched(ClassMixture):
-    """Keeps β, which the estimator has no further use for, as ``allocation_`` (components, classes)."""
+class AllocationMixture(ClassMixture):
+    """Keeps β, which the estimator does not store, as ``allocation_`` (components, classes)."""
 
     def _settle(self, penalty: ClassPenalty, state: MixtureState, sample: Sample) -> Allocation:
         memory: ClassMemory = state.coupled
@@ -45,7 +45,7 @@ def shental_form(n_classes: int, d: int, seed: int, covariance_type: str = "full
 
 
 def scores(y: AnyArray, labels: AnyArray, free: AnyArray) -> dict[str, float]:
-    """Return ρ of all rows, and ρ and the adjusted Rand index of those nothing was said about."""
+    """Return ρ on all rows, and ρ and the adjusted Rand index on unlinked rows."""
     return {
         RHO: purity_accuracy_score(y, labels),
         FREE: purity_accuracy_score(y, labels, rows=free),

@@ -11,8 +11,18 @@ from sklearn.preprocessing import StandardScaler
 from sidelight import EquivalenceMixture, HMRFKMeans
 from sidelight._typing import AnyArray, FloatArray
 from sidelight.datasets import load
-from sidelight.reproduce.framework.experiment import ONE_CLUSTER, Experiment, Printed, Setting
-from sidelight.reproduce.zhao.methods import BY_BIC, FREE, RAND, RHO, RIGHT, Watched, linked, scores, shental_form
+from sidelight.reproduce.framework.experiment import ONE_CLUSTER, Experiment, ReferenceValue, Setting
+from sidelight.reproduce.zhao.methods import (
+    BY_BIC,
+    FREE,
+    RAND,
+    RHO,
+    RIGHT,
+    AllocationMixture,
+    linked,
+    scores,
+    shental_form,
+)
 
 RIGHT_BY_BETA, COMPONENTS = "right by β", "components"
 _TWO_EACH = "EquivalenceMixture, 2 per class"
@@ -61,8 +71,8 @@ def measure_table(setting: Setting, method: str, seed: int) -> Mapping[str, floa
     options: dict[str, Any] = {"covariance_type": covariance_type, "random_state": seed}
     models: dict[str, Callable[[], Any]] = {
         "SGMM": lambda: shental_form(row.n_classes, X.shape[1], seed, covariance_type),
-        "MCGMM": lambda: Watched(row.n_components, **options),
-        BY_BIC: lambda: Watched(**options),
+        "MCGMM": lambda: AllocationMixture(row.n_components, **options),
+        BY_BIC: lambda: AllocationMixture(**options),
         "EquivalenceMixture": lambda: EquivalenceMixture(row.n_classes, **options),
         _TWO_EACH: lambda: EquivalenceMixture(row.n_classes, components_per_class=2, **options),
         "HMRFKMeans": lambda: HMRFKMeans(row.n_classes, random_state=seed),
@@ -70,7 +80,9 @@ def measure_table(setting: Setting, method: str, seed: int) -> Mapping[str, floa
     model = None if method == ONE_CLUSTER else models[method]().fit(X, side=side)
     labels = np.zeros(len(y), dtype=int) if model is None else model.labels_
     n_found = len(np.unique(labels))
-    by_beta = int((model.allocation_ > _NOT_ZERO).any(axis=0).sum()) if isinstance(model, Watched) else n_found
+    by_beta = (
+        int((model.allocation_ > _NOT_ZERO).any(axis=0).sum()) if isinstance(model, AllocationMixture) else n_found
+    )
     return {
         **scores(y, labels, ~side.mentioned),
         RIGHT: float(n_found == row.n_classes),
@@ -79,9 +91,9 @@ def measure_table(setting: Setting, method: str, seed: int) -> Mapping[str, floa
     }
 
 
-def _numbers(sgmm: str, mcgmm: str) -> dict[tuple[Setting, str], Printed]:
+def _numbers(sgmm: str, mcgmm: str) -> dict[tuple[Setting, str], ReferenceValue]:
     return {
-        ((name, covariance), method): Printed(value)
+        ((name, covariance), method): ReferenceValue(value)
         for name, row in TABLE.items()
         for method, field in (("SGMM", sgmm), ("MCGMM", mcgmm))
         for covariance, value in zip(_COVARIANCES, getattr(row, field), strict=True)
