@@ -8,7 +8,7 @@ from sidelight._typing import AnyArray, BoolArray, FloatArray, IntArray
 from sidelight.describe.assignment import assigned_probability, clusters_of, has_probabilities, names_of, posterior_of
 from sidelight.describe.table import FittedTable, fitted_table
 from sidelight.metrics import violations
-from sidelight.plots.components import ellipse, gaussians_of
+from sidelight.plots.components import add_ellipse, gaussians_of
 from sidelight.plots.figures import legend_beside, new_axes, tidy_axes, written
 from sidelight.plots.palette import BROKEN, INK, QUIET, cluster_colours
 from sidelight.plots.projection import Plane, numeric_rows, plane_of
@@ -196,12 +196,8 @@ class ClustersDisplay:
         self._standing = True
 
     def _draw_components(self, ax: "Axes", colours: FloatArray) -> None:
-        from matplotlib.patches import Ellipse
-
-        for component, cluster in enumerate(self.component_clusters[: len(self.means)]):
-            width, height, angle = ellipse(self.covariances[component])
-            style = {"facecolor": (*colours[cluster], 0.07), "edgecolor": (*colours[cluster], 0.65)}
-            ax.add_patch(Ellipse(tuple(self.means[component]), width, height, angle=angle, **style))
+        for mean, covariance, cluster in zip(self.means, self.covariances, self.component_clusters, strict=False):
+            add_ellipse(ax, mean, covariance, colours[cluster], fill=0.07, edge=0.65)
 
     def _draw_rows(self, ax: "Axes", colours: FloatArray) -> list[tuple[Any, str]]:
         strength = np.clip(self.certainty, 0.15, 1.0)

@@ -1,5 +1,6 @@
 """The objective of a fit, iteration by iteration."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 _COUNT = "#e69f00"
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ConvergenceDisplay:
     """The objective of a fit against its iterations.
 
@@ -35,20 +37,11 @@ class ConvergenceDisplay:
         Components that hold rows before each of the first h steps; the last entry is for the end of the fit.
     """
 
-    def __init__(
-        self,
-        *,
-        objectives: FloatArray,
-        rises: bool,
-        converged: bool,
-        n_iter: int,
-        components: IntArray | None = None,
-    ) -> None:
-        self.objectives = objectives
-        self.rises = rises
-        self.converged = converged
-        self.n_iter = n_iter
-        self.components = components
+    objectives: FloatArray
+    rises: bool
+    converged: bool
+    n_iter: int
+    components: IntArray | None = None
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: "Axes | None" = None) -> Self:

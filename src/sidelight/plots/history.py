@@ -1,6 +1,7 @@
 """The clustering across the iterations of a fit, picture by picture."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -8,7 +9,7 @@ from scipy.optimize import linear_sum_assignment
 
 from sidelight._typing import FloatArray, IntArray
 from sidelight.describe.table import fitted_table
-from sidelight.plots.components import Gaussians, ellipse, full_covariances
+from sidelight.plots.components import Gaussians, add_ellipse, full_covariances
 from sidelight.plots.figures import new_figure, tidy_axes, written
 from sidelight.plots.palette import INK, cluster_colours
 from sidelight.plots.projection import Plane, numeric_rows, plane_of
@@ -47,6 +48,7 @@ class Panel(NamedTuple):
     covariances: FloatArray
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class HistoryDisplay:
     """The components of a mixture at several iterations of its fit, after figures 3 to 5 of Echraibi et al. (2019).
 
@@ -63,11 +65,10 @@ class HistoryDisplay:
     plane : Plane
     """
 
-    def __init__(self, *, points: FloatArray, panels: list[Panel], colour_order: IntArray, plane: Plane) -> None:
-        self.points = points
-        self.panels = panels
-        self.colour_order = colour_order
-        self.plane = plane
+    points: FloatArray
+    panels: list[Panel]
+    colour_order: IntArray
+    plane: Plane
 
     @classmethod
     def from_estimator(
@@ -138,12 +139,8 @@ class HistoryDisplay:
         return self
 
     def _draw(self, ax: "Axes", panel: Panel, colours: FloatArray) -> None:
-        from matplotlib.patches import Ellipse
-
         for component, mean, covariance in zip(panel.components, panel.means, panel.covariances, strict=True):
-            width, height, angle = ellipse(covariance)
-            style = {"facecolor": (*colours[component], 0.08), "edgecolor": (*colours[component], 0.8)}
-            ax.add_patch(Ellipse(tuple(mean), width, height, angle=angle, **style))
+            add_ellipse(ax, mean, covariance, colours[component], fill=0.08, edge=0.8)
         many = len(self.points) > _MOST_SHAPES
         across, up = self.points.T
         ax.scatter(across, up, s=5, c=colours[panel.labels], alpha=0.6, linewidths=0, rasterized=many)

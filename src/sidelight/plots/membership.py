@@ -1,5 +1,6 @@
 """The posterior probabilities of the rows, as a heat map."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -18,6 +19,7 @@ _MOST_ROWS = 600
 _LEAST_HEIGHT = 0.035
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class MembershipDisplay:
     """Rows by clusters: the deeper the colour, the more probable the cluster.
 
@@ -36,11 +38,10 @@ class MembershipDisplay:
         Rows of each cluster, drawn or not.
     """
 
-    def __init__(self, *, posterior: FloatArray, labels: IntArray, names: list[str], sizes: IntArray) -> None:
-        self.posterior = posterior
-        self.labels = labels
-        self.names = names
-        self.sizes = sizes
+    posterior: FloatArray
+    labels: IntArray
+    names: list[str]
+    sizes: IntArray
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, *, ax: "Axes | None" = None) -> Self:

@@ -1,5 +1,6 @@
 """Which features make a cluster, as a heat map."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -17,6 +18,7 @@ _MOST_CELLS_WRITTEN = 150
 _DEEPEST = 2.5
 
 
+@dataclass(eq=False, repr=False)
 class ProfilesDisplay:
     """Clusters by features, coloured by how far the rows of the cluster are from the rest.
 
@@ -30,8 +32,7 @@ class ProfilesDisplay:
         The profiles of the features to show.
     """
 
-    def __init__(self, profiles: Profiles) -> None:
-        self.profiles = profiles
+    profiles: Profiles
 
     @classmethod
     def from_estimator(

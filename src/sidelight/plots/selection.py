@@ -1,5 +1,6 @@
 """The criterion by which a parameter was chosen."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SelectionDisplay:
     """A criterion against the candidates of a parameter, with a ring around the one chosen.
 
@@ -32,22 +34,12 @@ class SelectionDisplay:
         Labels of the axes.
     """
 
-    def __init__(
-        self,
-        *,
-        candidates: AnyArray,
-        values: FloatArray,
-        deviations: FloatArray | None,
-        best_index: int,
-        parameter: str,
-        criterion: str,
-    ) -> None:
-        self.candidates = candidates
-        self.values = values
-        self.deviations = deviations
-        self.best_index = best_index
-        self.parameter = parameter
-        self.criterion = criterion
+    candidates: AnyArray
+    values: FloatArray
+    deviations: FloatArray | None
+    best_index: int
+    parameter: str
+    criterion: str
 
     @classmethod
     def from_result(cls, result: Selection, *, ax: "Axes | None" = None) -> Self:

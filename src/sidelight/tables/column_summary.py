@@ -1,6 +1,7 @@
 """What a column holds, in a few words."""
 
-from typing import NamedTuple, Protocol
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,12 +31,8 @@ class ColumnFigures(NamedTuple):
     counts: FloatArray
 
 
-class Summary(Protocol):
-    """A function that puts the figures of a column into words."""
-
-    def __call__(self, figures: ColumnFigures, /) -> str:
-        """Return the words."""
-        ...
+# Puts the figures of a column into words.
+Summary = Callable[[ColumnFigures], str]
 
 
 def range_of_numbers(figures: ColumnFigures) -> str:

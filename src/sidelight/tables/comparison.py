@@ -1,6 +1,6 @@
 """How clusters are compared on a column: by means, by shares of rows, or by rates."""
 
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -56,71 +56,71 @@ class Contrast(NamedTuple):
 
 
 class Comparison(Protocol):
-    """How the rows of a cluster differ from the rest on one feature, as a number and in words."""
+    """How the rows of a cluster differ from the rest on one feature, as a number and in words.
 
-    @property
-    def centred(self) -> bool:
-        """Whether cells are measured from a centre, because they may lie far from zero."""
-        ...
+    Attributes
+    ----------
+    centred : bool
+        Whether cells are measured from a centre, because they may lie far from zero.
+    unit : str
+        What follows a difference in a sentence.
+    """
+
+    centred: ClassVar[bool] = False
+    unit: ClassVar[str] = ""
 
     def difference(self, contrast: Contrast) -> FloatArray:
         """Return the difference between each cluster and the rest, (k, f)."""
-        ...
-
-    def write_value(self, value: float, scale: float) -> str:
-        """Return the value of one cluster; ``scale`` is the largest value in any cluster."""
         ...
 
     def write_difference(self, difference: float) -> str:
         """Return a difference as short as a cell of a picture needs it."""
         ...
 
+    def write_value(self, value: float, scale: float) -> str:
+        """Return the value of one cluster; ``scale`` is the largest value in any cluster."""
+        return measured(value, scale)
+
     def write_sentence(self, inside: float, outside: float, difference: float) -> str:
         """Return what follows the name of the feature: the direction, the difference and both values."""
-        ...
+        direction = "higher" if inside > outside else "lower"
+        scale = max(abs(inside), abs(outside))
+        values = f"{self.write_value(inside, scale)} against {self.write_value(outside, scale)}"
+        return f"{direction} ({self.write_difference(difference)}{self.unit}: {values})"
 
 
-class _Means:
+class _Means(Comparison):
     """Means of numbers; the difference is in standard deviations."""
 
     centred = True
+    unit = " sd"
 
     def difference(self, contrast: Contrast) -> FloatArray:
         return contrast.standardised
 
-    def write_value(self, value: float, scale: float) -> str:
-        return measured(value, scale)
-
     def write_difference(self, difference: float) -> str:
         return signed(difference, 1)
 
-    def write_sentence(self, inside: float, outside: float, difference: float) -> str:
-        return _sentence(inside, outside, f"{self.write_difference(difference)} sd")
 
-
-class _Shares:
+class _Shares(Comparison):
     """Shares of rows; the difference is in percentage points."""
-
-    centred = False
 
     def difference(self, contrast: Contrast) -> FloatArray:
         return contrast.inside - contrast.outside
 
-    def write_value(self, value: float, scale: float) -> str:
-        return percent(value)
-
     def write_difference(self, difference: float) -> str:
         return f"{signed(100 * difference, 0)} pp"
+
+    def write_value(self, value: float, scale: float) -> str:
+        return percent(value)
 
     def write_sentence(self, inside: float, outside: float, difference: float) -> str:
         often = "more often" if inside > outside else "less often"
         return f"{often} ({100 * inside:.0f} % against {100 * outside:.0f} %)"
 
 
-class _Rates:
+class _Rates(Comparison):
     """Rates of counts; the difference is the logarithm of their ratio to base 2."""
-
-    centred = False
 
     def difference(self, contrast: Contrast) -> FloatArray:
         prior = _PRIOR_ROWS * contrast.overall
@@ -129,29 +129,15 @@ class _Rates:
         ratios = ratio(inside, outside, np.ones(inside.shape[1]))
         return np.log2(np.where(ratios > 0, ratios, 1.0))
 
-    def write_value(self, value: float, scale: float) -> str:
-        return measured(value, scale)
-
     def write_difference(self, difference: float) -> str:
         factor = 2.0 ** abs(difference)
         written = f"{factor:.2g}" if factor < 100 else f"{min(factor, _LARGEST_RATIO):.0f}"
         return f"{'×' if difference >= 0 else '÷'}{written}"
 
-    def write_sentence(self, inside: float, outside: float, difference: float) -> str:
-        return _sentence(inside, outside, self.write_difference(difference))
 
-
-MEANS: Comparison = _Means()
-SHARES: Comparison = _Shares()
-RATES: Comparison = _Rates()
+MEANS, SHARES, RATES = _Means(), _Shares(), _Rates()
 
 
 def ratio(above: FloatArray, below: FloatArray, otherwise: FloatArray) -> FloatArray:
     """Return a ratio, and ``otherwise`` where the divisor is zero."""
     return np.divide(above, below, out=np.broadcast_to(otherwise, above.shape).copy(), where=below > 1e-9)
-
-
-def _sentence(inside: float, outside: float, difference: str) -> str:
-    scale = max(abs(inside), abs(outside))
-    direction = "higher" if inside > outside else "lower"
-    return f"{direction} ({difference}: {measured(inside, scale)} against {measured(outside, scale)})"

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -61,17 +62,8 @@ def _synthetic_scores(drawn: Draw, labels: AnyArray) -> dict[str, float]:
 _SYNTHETIC_MEASURES = (*MEASURES, "right number")
 
 
-def measure_middles_4(setting: Setting, method: str, seed: int) -> Mapping[str, float]:
-    """Measure on experiment 3.1 with truncation 4."""
-    return _measure_middles(setting, method, seed, 4)
-
-
-def measure_middles_10(setting: Setting, method: str, seed: int) -> Mapping[str, float]:
-    """Measure on experiment 3.1 with truncation 10."""
-    return _measure_middles(setting, method, seed, 10)
-
-
-def _measure_middles(setting: Setting, method: str, seed: int, truncation: int) -> Mapping[str, float]:
+def measure_middles(truncation: int, setting: Setting, method: str, seed: int) -> Mapping[str, float]:
+    """Measure on experiment 3.1."""
     drawn = draw_middles(str(setting[0]), seed)
     return _synthetic_scores(drawn, fitted_labels(_labels_for(drawn, method), _models(truncation, seed), method))
 
@@ -132,7 +124,7 @@ FIGURE_3 = Experiment(
     published=("DPGMM", "SS-DPGMM"),
     ours=("BayesianMixture",),
     measures=_SYNTHETIC_MEASURES,
-    measure=measure_middles_4,
+    measure=partial(measure_middles, 4),
     seeds=20,
     quick_seeds=5,
     draw=_draw_iterations_of(4, "close"),
@@ -141,7 +133,7 @@ FIGURE_4 = replace(
     FIGURE_3,
     name="figure-4",
     title="four Gaussians in three classes, T = 10",
-    measure=measure_middles_10,
+    measure=partial(measure_middles, 10),
     draw=_draw_iterations_of(10, "close"),
 )
 FIGURE_5 = Experiment(

@@ -8,21 +8,15 @@ import numpy as np
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
 
-from sidelight import EquivalenceMixture, HMRFKMeans
+from sidelight import ClassMixture, EquivalenceMixture, HMRFKMeans
 from sidelight._typing import AnyArray, FloatArray
+from sidelight.couplings.class_penalty.coupling import ClassMemory, ClassPenalty
 from sidelight.datasets import load
+from sidelight.estimators.class_allocation import Allocation
+from sidelight.estimators.starts.short_runs import Sample
+from sidelight.inference.mixture import MixtureState
 from sidelight.reproduce.framework.experiment import ONE_CLUSTER, Experiment, ReferenceValue, Setting
-from sidelight.reproduce.zhao.methods import (
-    BY_BIC,
-    FREE,
-    RAND,
-    RHO,
-    RIGHT,
-    AllocationMixture,
-    linked,
-    scores,
-    shental_form,
-)
+from sidelight.reproduce.zhao.methods import BY_BIC, FREE, RAND, RHO, RIGHT, linked, scores, shental_form
 
 RIGHT_BY_BETA, COMPONENTS = "right by β", "components"
 _TWO_EACH = "EquivalenceMixture, 2 per class"
@@ -50,6 +44,15 @@ TABLE = {
     "breast cancer": Row(4, 5, 2, (0.9306, 0.9720), (0.9446, 0.9635), (0.939, 0.972), (0.948, 0.949)),
     "ionosphere": Row(15, 3, 2, (0.9054, 0.7963), (0.8884, 0.8041), (0.889, 0.745), (0.904, 0.803)),
 }
+
+
+class AllocationMixture(ClassMixture):
+    """Keeps β, which the estimator does not store, as ``allocation_`` (components, classes)."""
+
+    def _settle(self, penalty: ClassPenalty, state: MixtureState, sample: Sample) -> Allocation:
+        memory: ClassMemory = state.coupled
+        self.allocation_ = np.exp(memory.log_allocation)
+        return super()._settle(penalty, state, sample)
 
 
 @lru_cache(maxsize=2)
