@@ -263,7 +263,7 @@ def test_every_estimator_has_a_report(name):
 
 def test_arguments_that_do_not_fit_are_refused(monkeypatch):
     model = LabelledMixture(2, random_state=0).fit(IRIS.data)
-    with pytest.raises(ValueError, match="side speaks of 3 rows, but X has 150; pass ids"):
+    with pytest.raises(ValueError, match="side has 3 rows, but X has 150; pass ids"):
         html_report(model, IRIS.data, side=SideInformation.build(3))
     with pytest.raises(TypeError, match="side must be a SideInformation, not list"):
         html_report(model, IRIS.data, side=[1])

@@ -101,7 +101,7 @@ def fitted_table(estimator: Any, X: Any, *, chunk_rows: int = CHUNK_ROWS) -> Fit
     if names is None:
         names = getattr(estimator, "feature_names_in_", None)
     columns = getattr(estimator, "_columns", None)
-    if columns is None:
+    if columns is None:  # an estimator that takes numbers only
         columns = Columns(column_names(X), ("gaussian",) * cells.shape[1], (None,) * cells.shape[1])
     shown = [f"feature {i}" for i in range(cells.shape[1])] if names is None else [str(name) for name in names]
     return FittedTable(cells, columns, shown, chunk_rows)

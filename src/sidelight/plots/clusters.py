@@ -177,7 +177,7 @@ class ClustersDisplay:
         if len(self.names) > _MOST_CLUSTERS_LISTED and not self._standing:
             self._write_names(ax, colours)
         if len(self.points) < self.n_rows:
-            marks.append((_nothing(), f"{len(self.points)} of {self.n_rows} rows drawn"))
+            marks.append((_blank(), f"{len(self.points)} of {self.n_rows} rows drawn"))
         legend_beside(ax, points + marks)
         if self._standing:
             ax.set_yticks(range(len(self.names)), [written(name) for name in self.names])
@@ -279,7 +279,7 @@ def _ringed(n: int, side: SideInformation | None, known: AnyArray | None) -> Boo
     if side is not None:
         if side.n_rows != n:
             raise ValueError(
-                f"side speaks of {side.n_rows} rows, but X has {n}; pass side.align(ids) with the ids of X's rows."
+                f"side has {side.n_rows} rows, but X has {n}; pass side.align(ids) with the ids of X's rows."
             )
         ringed |= side.labels >= 0
     return ringed
@@ -292,7 +292,7 @@ def _certainty(estimator: Any, table: FittedTable, rows: IntArray, labels: IntAr
     return assigned_probability(posterior_of(estimator, table, rows), labels)
 
 
-def _nothing() -> Any:
+def _blank() -> Any:
     from matplotlib.lines import Line2D
 
     return Line2D([], [], linestyle="none")

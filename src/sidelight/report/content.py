@@ -148,7 +148,7 @@ def align_side(side: SideInformation | None, ids: Any, n: int) -> SideInformatio
         return side.align(ids)
     if side.n_rows != n:
         raise ValueError(
-            f"side speaks of {side.n_rows} rows, but X has {n}; pass ids (and build side with sample_id) so that rows "
+            f"side has {side.n_rows} rows, but X has {n}; pass ids (and build side with sample_id) so that rows "
             "are found by name."
         )
     return side

@@ -75,7 +75,7 @@ class Experiment:
     elsewhere : tuple of str
         Published methods that sidelight does not have, which are never its best.
     part_of : Experiment, optional
-        An experiment that measures the same and more: its trials are shared, so that nothing is run twice.
+        An experiment that measures the same and more: its trials are shared, so that each is run once.
     """
 
     name: str
@@ -206,7 +206,7 @@ class Verdict(NamedTuple):
 def graded(shares: Sequence[float], enough: float, because: str) -> Verdict:
     """Judge by how many of several shares are high enough: all, some or none."""
     if not shares:
-        raise ValueError("there is nothing to judge by.")
+        raise ValueError("a claim needs at least one number to judge by.")
     right = sum(share >= enough for share in shares)
     outcome = "holds" if right == len(shares) else "holds in part" if right else "does not hold"
     return Verdict(outcome, because)
