@@ -14,7 +14,8 @@ from sklearn.mixture import GaussianMixture
 
 from sidelight import BayesianMixture, COPKMeans, HMRFKMeans, LabelledMixture, SideInformation
 from sidelight.plots import ClustersDisplay
-from sidelight.plots.canvas import BROKEN, bare_figure
+from sidelight.plots.figures import bare_figure
+from sidelight.plots.palette import BROKEN
 from sidelight.side import draw_links
 
 mpl.use("Agg")
@@ -248,7 +249,7 @@ def test_tables_and_statements_of_another_size_are_refused():
         draw(model, X[:, :3])
     with pytest.raises(ValueError, match=r"known has shape \(3,\), but X has 150 rows"):
         draw(model, X, known=[True, False, True])
-    with pytest.raises(ValueError, match=r"side speaks of 9 rows, but X has 150; pass side.align"):
+    with pytest.raises(ValueError, match=r"side has 9 rows, but X has 150; pass side.align"):
         draw(model, X, side=SideInformation.build(9))
 
 

@@ -16,8 +16,7 @@ from sidelight.plots import (
     MembershipDisplay,
     ProfilesDisplay,
 )
-from sidelight.plots.canvas import bare_figure
-from sidelight.plots.palette import cluster_colours
+from sidelight.plots.figures import bare_figure
 from sidelight.side import draw_labels
 
 mpl.use("Agg")
@@ -58,14 +57,3 @@ def test_matplotlib_is_loaded_by_the_first_picture_only():
     program = "import sys, sidelight.plots, sidelight.report; print('matplotlib' in sys.modules)"
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "False"
-
-
-@pytest.mark.parametrize("n", [0, 1, 8, 24, 40])
-def test_colours_differ_from_each_other_and_from_what_marks_statements(n):
-    colours = cluster_colours(n)
-    assert colours.shape == (n, 3)
-    marks = np.array([mpl.colors.to_rgb(colour) for colour in ("white", "#c8102e", "#1f2630")])
-    everyone = np.vstack([colours, marks])
-    distances = np.linalg.norm(everyone[:, None] - everyone, axis=2)[: len(colours)]
-    apart = distances[np.arange(n)[:, None] != np.arange(len(everyone))]
-    assert (apart > 0.05).all()

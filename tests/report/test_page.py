@@ -1,4 +1,4 @@
-"""What the report says, and that it says the same every time."""
+"""The content of the report, and that the same input gives the same bytes."""
 
 import sys
 from html.parser import HTMLParser
@@ -70,8 +70,8 @@ def customers(n=200):
 
 
 @pytest.fixture(scope="module")
-def told():
-    """A model that is told things it cannot all believe."""
+def reported():
+    """A report on a model with statements that contradict the data."""
     frame, names = customers()
     ids = np.array([f"id&{row:03d}" for row in range(200)])
     side = SideInformation.build(
@@ -87,8 +87,8 @@ def told():
     return model, frame, side, html, Page(html)
 
 
-def test_what_was_given_is_told(told):
-    *_, page = told
+def test_what_was_given_is_reported(reported):
+    *_, page = reported
     words = page.words["given"]
     assert "200 rows and 4 columns" in words
     assert "20 labels: <low> (10) and high (10)" in words
@@ -103,8 +103,8 @@ def test_what_was_given_is_told(told):
     assert columns["visits"][1].startswith("0 to ")
 
 
-def test_column_figures_are_those_of_the_table(told):
-    _, frame, _, _, page = told
+def test_column_figures_are_those_of_the_table(reported):
+    _, frame, _, _, page = reported
     income = frame["income"]
     columns = {row[0]: row[2] for row in page.rows("given", "column")}
     assert columns["income"] == (
@@ -112,8 +112,8 @@ def test_column_figures_are_those_of_the_table(told):
     )
 
 
-def test_what_was_found_is_told(told):
-    model, *_, page = told
+def test_what_was_found_is_reported(reported):
+    model, *_, page = reported
     rows = page.rows("found", "cluster")
     assert [row[0] for row in rows] == ["<low>", "high"]
     assert [int(row[1]) for row in rows] == np.bincount(model.labels_).tolist()
@@ -124,16 +124,16 @@ def test_what_was_found_is_told(told):
     assert "200 rows fall into 2 clusters: <low> and high." in page.words[""]
 
 
-def test_what_makes_clusters_is_told(told):
-    *_, page = told
+def test_what_makes_clusters_is_reported(reported):
+    *_, page = reported
     assert "income lower (−2.0 sd: 19.8 against 60.5)" in page.words["profiles"]
     assert "region = north more often (100 % against 0 %)" in page.words["profiles"]
     values = {row[0]: row[1:] for row in page.rows("profiles", "mean or share")}
     assert values["visits"] == ["0.86", "9.43"]
 
 
-def test_broken_statements_are_listed_with_ids(told):
-    model, *_, page = told
+def test_broken_statements_are_listed_with_ids(reported):
+    model, *_, page = reported
     assert model.violations_.total == 2
     rows = [row for place, table in page.tables if place == "statements" for row in table[1:]]
     assert rows == [
@@ -155,15 +155,15 @@ def test_the_least_certain_rows_come_first_with_their_ids():
     assert f"{100 * np.mean(certainty >= 0.9):.0f} %" in page.words["certainty"]
 
 
-def test_everything_from_outside_is_escaped(told):
-    *_, html, _ = told
+def test_everything_from_outside_is_escaped(reported):
+    *_, html, _ = reported
     assert "<low>" not in html
     assert "id&0" not in html
     assert "<title>A &amp; B</title>" in html
 
 
-def test_the_page_refers_to_nothing_outside(told):
-    *_, html, _ = told
+def test_the_page_refers_to_nothing_outside(reported):
+    *_, html, _ = reported
     without_pictures = "".join(part.split('"', 1)[1] for part in f'"{html}'.split("data:image/svg+xml;base64,"))
     assert "http:" not in without_pictures
     assert "https:" not in without_pictures
@@ -172,20 +172,20 @@ def test_the_page_refers_to_nothing_outside(told):
     assert "<script" not in without_pictures
 
 
-def test_the_same_input_gives_the_same_bytes(told):
+def test_the_same_input_gives_the_same_bytes(reported):
     import matplotlib as mpl
 
-    model, frame, side, html, _ = told
+    model, frame, side, html, _ = reported
     with mpl.rc_context({"axes.facecolor": "black", "font.size": 30}):
         again = html_report(model, frame, side=side, title="A & B", notes=["column comment left out: free text"])
     assert again == html
 
 
-def test_statements_that_hold_are_said_to_hold_and_none_is_said_aloud():
+def test_respected_statements_and_their_absence_are_reported():
     model = LabelledMixture(3, random_state=0).fit(IRIS.data)
     page = Page(html_report(model, IRIS.data))
-    assert "None: nothing was said about the rows." in page.words["statements"]
-    assert "Nothing: the clusters come from the table alone." in page.words["given"]
+    assert "None: there are no statements about the rows." in page.words["statements"]
+    assert "None: the clusters come from the table alone." in page.words["given"]
     partial = draw_labels(IRIS.target.to_numpy(), number=9, random_state=0)
     model = LabelledMixture(random_state=0).fit(IRIS.data, partial)
     page = Page(html_report(model, IRIS.data))
@@ -211,7 +211,7 @@ def test_wide_tables_are_cut_too():
     assert "40 further columns not listed" in page.words["given"]
 
 
-def test_broken_labels_and_blocks_are_told_with_and_without_the_side_information():
+def test_broken_labels_and_blocks_are_listed_with_and_without_the_side_information():
     model = COPKMeans(3, random_state=0).fit(IRIS.data)
     y = np.where(np.arange(150) % 10 == 0, model.labels_, -1)
     wrong = int(np.flatnonzero(y == 0)[0])
@@ -232,8 +232,8 @@ def test_broken_labels_and_blocks_are_told_with_and_without_the_side_information
     assert rows[0] == [str(wrong), "a label", "in cluster 0"]
 
 
-def test_side_information_is_found_by_id(told):
-    model, frame, side, html, _ = told
+def test_side_information_is_found_by_id(reported):
+    model, frame, side, html, _ = reported
     shuffled = side.align(side.ids[::-1])
     notes = ["column comment left out: free text"]
     assert html_report(model, frame, side=shuffled, ids=side.ids, title="A & B", notes=notes) == html
@@ -257,13 +257,13 @@ def test_every_estimator_has_a_report(name):
     model = dict(all_estimators())[name]().fit(IRIS.data, partial)
     page = Page(html_report(model, IRIS.data, side=SideInformation.build(150, y=partial)))
     assert [int(row[1]) for row in page.rows("found", "cluster")] == np.bincount(model.labels_).tolist()
-    assert ("does not say how sure it is" in page.words["certainty"]) != hasattr(model, "predict_proba")
+    assert ("gives no probabilities" in page.words["certainty"]) != hasattr(model, "predict_proba")
     assert ("predict_proba" in page.words["usage"]) == hasattr(model, "predict_proba")
 
 
 def test_arguments_that_do_not_fit_are_refused(monkeypatch):
     model = LabelledMixture(2, random_state=0).fit(IRIS.data)
-    with pytest.raises(ValueError, match="side speaks of 3 rows, but X has 150; pass ids"):
+    with pytest.raises(ValueError, match="side has 3 rows, but X has 150; pass ids"):
         html_report(model, IRIS.data, side=SideInformation.build(3))
     with pytest.raises(TypeError, match="side must be a SideInformation, not list"):
         html_report(model, IRIS.data, side=[1])

@@ -55,7 +55,7 @@ def test_methods_keep_the_labels_they_were_told():
 
 
 def test_accuracy_on_rows_without_a_label_leaves_the_others_out():
-    drawn = methods.Drawn(np.zeros((4, 1)), np.array([0, 0, 1, 1]), np.array([0, -1, -1, 1]))
+    drawn = methods.Draw(np.zeros((4, 1)), np.array([0, 0, 1, 1]), np.array([0, -1, -1, 1]))
     found = methods.class_scores(drawn, np.array([0, 1, 1, 1]))
     assert (found["accuracy"], found["accuracy, no label"]) == (0.75, 0.5)
 

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from sidelight.cli.commands.reproduce import reproduce
 from sidelight.reproduce import PAPERS, paper
-from sidelight.reproduce.framework.experiment import ONE_CLUSTER, Experiment, Printed, Trial, graded
+from sidelight.reproduce.framework.experiment import ONE_CLUSTER, Experiment, ReferenceValue, Trial, graded
 from sidelight.reproduce.framework.journal import Journal, JournalError, trials_path
 from sidelight.reproduce.framework.page import departures, write_page
 from sidelight.reproduce.framework.reports import HEADINGS, compact, rows_of
@@ -92,7 +92,7 @@ def test_an_experiment_that_is_part_of_another_shares_its_trials(tmp_path):
 
 
 def test_rows_have_the_papers_number_the_trivial_one_and_the_best():
-    which = experiment(printed={(("a", 0.5), "theirs"): Printed(0.9, is_best=True)})
+    which = experiment(printed={(("a", 0.5), "theirs"): ReferenceValue(0.9, is_best=True)})
     gain = {"theirs": 0.3, "mine": 0.5, ONE_CLUSTER: 0.1}
     summary = summarise(
         which, results_of(which, lambda trial: gain[trial.method] + 0.01 * trial.seed), which.trials(quick=False)
@@ -112,7 +112,8 @@ def test_rows_have_the_papers_number_the_trivial_one_and_the_best():
 def test_departures_from_what_was_found_before_are_told():
     key, other = (("a", 0.0), "theirs"), (("a", 0.5), "theirs")
     which = experiment(
-        derived={key: Printed(0.1), other: Printed(0.9)}, explained={other: "the draws are of another kind"}
+        derived={key: ReferenceValue(0.1), other: ReferenceValue(0.9)},
+        explained={other: "the draws are of another kind"},
     )
     summary = summarise(which, results_of(which), which.trials(quick=False))
     assert departures(summary) == ["theirs on a, 0.5: 0.100 here, 0.9 before: the draws are of another kind"]
@@ -124,7 +125,7 @@ def test_verdicts_by_how_many_hold():
         "holds in part",
         "does not hold",
     ]
-    with pytest.raises(ValueError, match="nothing to judge by"):
+    with pytest.raises(ValueError, match="needs at least one number"):
         graded([], 0.5, "")
 
 

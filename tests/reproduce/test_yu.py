@@ -162,7 +162,7 @@ def _error_of_weights(model, seed):
 
 @pytest.mark.parametrize(("method", "before"), [("GM-PR", 0.119), ("GMM-EC", 0.279)])
 def test_class_weights_are_biased_by_random_links_as_found_before(method, before):
-    drawn = methods.Drawn(np.empty((0, 2)), np.arange(3), SideInformation.build(3))
+    drawn = methods.Draw(np.empty((0, 2)), np.arange(3), SideInformation.build(3))
     errors = [_error_of_weights(methods.MODELS[method](drawn, seed), seed) for seed in range(3)]
     assert abs(np.mean(errors) - before) < 0.05
 

@@ -1,35 +1,40 @@
-"""What an estimator says of the rows of its table: their clusters, what these are called, and how sure it is."""
+"""How an estimator assigns the rows of its table: clusters, their names, and how certain the assignment is."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from sidelight._typing import AnyArray, FloatArray, IntArray
-from sidelight.describe.table import Table
+from sidelight.describe.table import FittedTable
 
 
 class Certainty(NamedTuple):
-    """How probable the cluster of every row is.
+    """The probability of the cluster that each row is assigned to.
 
     Parameters
     ----------
     values : (n,)
     uses_statements : bool
-        Whether what is known about the rows counts; otherwise it is by the model alone.
+        Whether the probabilities use the side information; otherwise they come from the model alone.
     """
 
     values: FloatArray
     uses_statements: bool
 
+    def by_cluster(self, labels: IntArray, n_clusters: int) -> FloatArray:
+        """Return the mean over the rows of each cluster, (n_clusters,); zero for an empty one."""
+        sizes = np.bincount(labels, minlength=n_clusters)
+        return np.bincount(labels, weights=self.values, minlength=n_clusters) / np.maximum(sizes, 1)
 
-def clusters_of(estimator: Any, table: Table) -> IntArray:
+
+def clusters_of(estimator: Any, table: FittedTable) -> IntArray:
     """Return the cluster of each row, (n,)."""
     labels = getattr(estimator, "labels_", None)
     return np.asarray(estimator.predict(table.native(slice(0, table.n_rows))) if labels is None else labels)
 
 
 def names_of(estimator: Any, labels: AnyArray) -> list[str]:
-    """Return the names of the clusters, "cluster 0" and so on where the estimator gives none."""
+    """Return the names of the clusters; "cluster 0" and so on where the estimator gives none."""
     names = getattr(estimator, "cluster_names_", None)
     if names is not None:
         return [str(name) for name in names]
@@ -37,7 +42,7 @@ def names_of(estimator: Any, labels: AnyArray) -> list[str]:
 
 
 def kept_posterior(estimator: Any) -> FloatArray | None:
-    """Return the posterior of the fitted rows, None where the estimator has none or did not keep it."""
+    """Return the posterior of the fitted rows; None where the estimator has none or did not keep it."""
     try:
         return np.asarray(estimator.posterior_)
     except AttributeError:
@@ -45,12 +50,15 @@ def kept_posterior(estimator: Any) -> FloatArray | None:
 
 
 def has_probabilities(estimator: Any) -> bool:
-    """Say whether the estimator tells how probable clusters are."""
+    """Say whether the estimator gives probabilities of clusters."""
     return kept_posterior(estimator) is not None or hasattr(estimator, "predict_proba")
 
 
-def posterior_of(estimator: Any, table: Table, rows: slice | IntArray) -> FloatArray:
-    """Return the probabilities of clusters for some rows, (m, clusters); by the model alone where not kept."""
+def posterior_of(estimator: Any, table: FittedTable, rows: slice | IntArray) -> FloatArray:
+    """Return the probabilities of clusters for some rows, (m, clusters).
+
+    They come from the model alone, without side information, where the estimator did not keep its posterior.
+    """
     kept = kept_posterior(estimator)
     if kept is not None:
         return kept[rows]
@@ -62,10 +70,22 @@ def posterior_of(estimator: Any, table: Table, rows: slice | IntArray) -> FloatA
     return np.asarray(estimator.predict_proba(table.native(rows)))
 
 
-def certainty_of(estimator: Any, table: Table, labels: IntArray) -> Certainty:
-    """Return how sure the estimator is of every row; refuse one that does not say."""
+def assigned_probability(posterior: FloatArray, labels: IntArray) -> FloatArray:
+    """Return the probability of the cluster that each row is assigned to, (m,), from a posterior (m, clusters)."""
+    return np.take_along_axis(posterior, labels[:, None].astype(np.int64), axis=1)[:, 0]
+
+
+def certainty_of(estimator: Any, table: FittedTable, labels: IntArray) -> Certainty:
+    """Return how certain the assignment of each row is; refuse an estimator without probabilities.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+    table : FittedTable
+    labels : (n,)
+        The cluster of each row.
+    """
     values = np.empty(table.n_rows)
-    for part in table.parts():
-        posterior = posterior_of(estimator, table, part)
-        values[part] = np.take_along_axis(posterior, labels[part, None].astype(np.int64), axis=1)[:, 0]
+    for chunk in table.chunks():
+        values[chunk] = assigned_probability(posterior_of(estimator, table, chunk), labels[chunk])
     return Certainty(values, kept_posterior(estimator) is not None)

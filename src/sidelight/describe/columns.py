@@ -6,23 +6,14 @@ import numpy as np
 from scipy.sparse import issparse
 
 from sidelight._typing import BoolArray, FloatArray
-from sidelight.describe.numbers import measured
-from sidelight.describe.table import Table
-from sidelight.describe.wording import percent
+from sidelight.describe.table import FittedTable
+from sidelight.tables.column_summary import ColumnFigures
 
 MOST_COLUMNS = 60
-_CATEGORIES_NAMED = 4
-_SPOKEN = {
-    "gaussian": "number",
-    "categorical": "category",
-    "bernoulli": "yes or no",
-    "poisson": "count",
-    "multinomial": "count",
-}
 
 
 class ColumnSummary(NamedTuple):
-    """A column in words: its name, kind, what its cells are, and the share of them that is missing."""
+    """A column in words: its name, the noun of its kind, what it holds, and the share of missing cells."""
 
     name: str
     kind: str
@@ -31,7 +22,7 @@ class ColumnSummary(NamedTuple):
 
 
 class _Moments(NamedTuple):
-    """Of the columns described: cells that are there, sums and sums of squares above a centre, least and greatest."""
+    """For each column: number of observed cells, their sums and sums of squares from a centre, and their range."""
 
     centre: FloatArray
     observed: FloatArray
@@ -41,73 +32,63 @@ class _Moments(NamedTuple):
     greatest: FloatArray
 
 
-def column_summaries(table: Table) -> list[ColumnSummary]:
-    """Return what the first columns of a table hold, as many as a page can show."""
-    shown = min(len(table.names), MOST_COLUMNS)
+def column_summaries(table: FittedTable, *, most: int = MOST_COLUMNS) -> list[ColumnSummary]:
+    """Return what the first ``most`` columns of a table hold."""
+    shown = min(len(table.names), most)
     moments, counts = _pass_over(table, shown)
     summaries = []
-    for column in range(shown):
-        kind = table.columns.kinds[column]
-        categories = table.columns.categories[column]
-        if not moments.observed[column]:
-            holds = "nothing"
-        elif categories is not None:
-            holds = _shares([str(category) for category in categories], counts[column])
-        elif kind == "bernoulli":
-            holds = f"{percent(float(moments.sums[column] / moments.observed[column]))} yes"
-        else:
-            holds = _range(moments, column, whole=kind != "gaussian")
-        missing = 1.0 - float(moments.observed[column]) / max(table.n_rows, 1)
-        summaries.append(ColumnSummary(table.names[column], _SPOKEN[kind], holds, missing))
+    for column, (name, kind) in enumerate(zip(table.names[:shown], table.kinds, strict=False)):
+        categories = tuple(str(category) for category in table.columns.categories[column] or ())
+        observed = float(moments.observed[column])
+        holds = kind.summary(_figures(moments, column, categories, counts.get(column))) if observed else "nothing"
+        summaries.append(ColumnSummary(name, kind.noun, holds, 1.0 - observed / max(table.n_rows, 1)))
     return summaries
 
 
-def _pass_over(table: Table, shown: int) -> tuple[_Moments, dict[int, FloatArray]]:
-    """Go through the rows once; categories are counted, everything else is summed."""
-    categorical = [column for column in range(shown) if table.columns.categories[column] is not None]
-    counts = {column: np.zeros(len(table.columns.categories[column] or ())) for column in categorical}
+def _pass_over(table: FittedTable, shown: int) -> tuple[_Moments, dict[int, FloatArray]]:
+    """Read the table once; return the moments of its columns, and counts for those with categories."""
+    counts = {
+        column: np.zeros(len(categories))
+        for column, categories in enumerate(table.columns.categories[:shown])
+        if categories is not None
+    }
     moments = None
-    for part in table.parts():
-        cells = table.rows(part)[:, :shown]
+    for chunk in table.chunks():
+        cells = table.rows(chunk)[:, :shown]
         cells = cells.toarray() if issparse(cells) else cells
         missing = np.isnan(cells)
         if moments is None:
-            moments = _begin(table, cells, missing)
+            moments = _empty_moments(table, cells, missing)
         above = np.where(missing, 0.0, cells - moments.centre)
         moments.observed[:] += (~missing).sum(axis=0)
         moments.sums[:] += above.sum(axis=0)
         moments.squares[:] += np.square(above).sum(axis=0)
         np.minimum(moments.least, np.where(missing, np.inf, cells).min(axis=0), out=moments.least)
         np.maximum(moments.greatest, np.where(missing, -np.inf, cells).max(axis=0), out=moments.greatest)
-        for column in categorical:
-            seen = cells[~missing[:, column], column].astype(np.int64)
-            counts[column] += np.bincount(seen, minlength=len(counts[column]))
+        for column, found in counts.items():
+            codes = cells[~missing[:, column], column].astype(np.int64)
+            found += np.bincount(codes, minlength=len(found))
     assert moments is not None
     return moments, counts
 
 
-def _begin(table: Table, cells: FloatArray, missing: BoolArray) -> _Moments:
+def _empty_moments(table: FittedTable, cells: FloatArray, missing: BoolArray) -> _Moments:
+    """Return moments of no rows yet, about the means of the first chunk."""
     width = cells.shape[1]
     centre = np.where(missing, 0.0, cells).sum(axis=0) / np.maximum((~missing).sum(axis=0), 1)
-    centre[[kind != "gaussian" for kind in table.columns.kinds[:width]]] = 0.0
-    return _Moments(
-        centre, np.zeros(width), np.zeros(width), np.zeros(width), np.full(width, np.inf), np.full(width, -np.inf)
-    )
+    centre[[not kind.comparison.centred for kind in table.kinds[:width]]] = 0.0
+    observed, sums, squares = np.zeros((3, width))
+    return _Moments(centre, observed, sums, squares, np.full(width, np.inf), np.full(width, -np.inf))
 
 
-def _range(moments: _Moments, column: int, *, whole: bool) -> str:
+def _figures(moments: _Moments, column: int, categories: tuple[str, ...], counts: FloatArray | None) -> ColumnFigures:
     n = moments.observed[column]
     above = moments.sums[column] / n
-    deviation = float(np.sqrt(max(moments.squares[column] / n - above**2, 0.0)))
-    mean = float(above + moments.centre[column])
-    least, greatest = float(moments.least[column]), float(moments.greatest[column])
-    scale = max(abs(least), abs(greatest))
-    ends = (f"{least:.0f}", f"{greatest:.0f}") if whole else (measured(least, scale), measured(greatest, scale))
-    return f"{ends[0]} to {ends[1]}, mean {measured(mean, scale)}, sd {measured(deviation, deviation)}"
-
-
-def _shares(names: list[str], counts: FloatArray) -> str:
-    order = np.argsort(-counts, kind="stable")
-    words = [f"{names[code]} {percent(float(counts[code] / counts.sum()))}" for code in order[:_CATEGORIES_NAMED]]
-    left = len(names) - len(words)
-    return ", ".join(words) + (f" and {left} more" if left else "")
+    return ColumnFigures(
+        mean=float(above + moments.centre[column]),
+        deviation=float(np.sqrt(max(moments.squares[column] / n - above**2, 0.0))),
+        least=float(moments.least[column]),
+        greatest=float(moments.greatest[column]),
+        categories=categories,
+        counts=np.empty(0) if counts is None else counts,
+    )

@@ -1,4 +1,4 @@
-"""Which features make a cluster: how its rows differ from the rest, feature by feature."""
+"""Which features make a cluster: how its rows differ from the rest, feature by feature, in numbers and words."""
 
 from typing import Any, NamedTuple
 
@@ -6,15 +6,15 @@ import numpy as np
 
 from sidelight._typing import FloatArray, IntArray
 from sidelight.describe.assignment import clusters_of, kept_posterior, names_of
-from sidelight.describe.sums import Feature, Sums, features_of, sum_over_rows
-from sidelight.describe.table import table_of
+from sidelight.describe.cluster_sums import Feature, features_of, sum_over_rows
+from sidelight.describe.table import CHUNK_ROWS, fitted_table
+from sidelight.tables.comparison import Contrast
 
-# Rates are compared by their ratio, and half a row at the rate of the whole table keeps it finite.
-_HALF_A_ROW = 0.5
+_LEAST_STRENGTH = 0.3
 
 
 class Profiles(NamedTuple):
-    """How the rows of each cluster differ from the rest, the most telling features first.
+    """How the rows of each cluster differ from the rest, the features with the largest differences first.
 
     Parameters
     ----------
@@ -25,13 +25,14 @@ class Profiles(NamedTuple):
     features : list of Feature
         Columns, and categories of columns.
     inside, outside : (k, f)
-        Mean, share of rows (of a category, or of something that holds or not) or rate: in the cluster, in the rest.
+        Mean, share of rows (of a category or a yes) or rate: in the cluster, in the rest.
     difference : (k, f)
-        Of numbers in standard deviations, of shares as it is, of rates the logarithm of their ratio to base 2.
+        For numbers in standard deviations, for shares their difference, for rates the logarithm of their ratio to
+        base 2.
     strength : (k, f)
-        The difference in standard deviations for every kind, so that features can be compared.
+        The difference in standard deviations for every kind of column, so that features can be compared.
     weighted_by : str
-        What rows count by: "posterior probabilities", or "clusters" where there are none.
+        How rows are weighted: by "posterior probabilities", or by "clusters" where the model has none.
     """
 
     clusters: IntArray
@@ -44,7 +45,7 @@ class Profiles(NamedTuple):
     weighted_by: str
 
     def only(self, features: IntArray) -> "Profiles":
-        """Return the profiles of some features, given by their places."""
+        """Return the profiles of some features, given by their positions."""
         return self._replace(
             features=[self.features[place] for place in features],
             inside=self.inside[:, features],
@@ -54,14 +55,14 @@ class Profiles(NamedTuple):
         )
 
     def most_telling(self, most: int) -> "Profiles":
-        """Return the profiles of at most so many features: the best of every cluster, then the next best of each."""
+        """Return the profiles of at most ``most`` features: the best of every cluster, then the next best of each."""
         best_first = np.argsort(-np.abs(self.strength), axis=1, kind="stable").T
         _, met = np.unique(best_first, return_index=True)
         chosen = np.argsort(met, kind="stable")[:most]
         return self.only(np.sort(chosen))
 
 
-def cluster_profiles(estimator: Any, X: Any) -> Profiles:
+def cluster_profiles(estimator: Any, X: Any, *, chunk_rows: int = CHUNK_ROWS) -> Profiles:
     """Return how the rows of each cluster differ from the rest, feature by feature.
 
     Parameters
@@ -69,12 +70,14 @@ def cluster_profiles(estimator: Any, X: Any) -> Profiles:
     estimator : fitted estimator
     X : (n, d) array, sparse array or data frame
         The table it was fitted to. Missing cells are left out.
+    chunk_rows : int, default 20000
+        Number of rows to read at a time.
 
     Returns
     -------
     Profiles
-        Rows count for each cluster by their posterior probability; where that was not kept, or there is none, for their
-        own cluster only.
+        Rows are weighted by their posterior probabilities; where the model has none, or did not keep them, each row
+        counts for its own cluster only.
 
     Examples
     --------
@@ -86,7 +89,7 @@ def cluster_profiles(estimator: Any, X: Any) -> Profiles:
     >>> profiles.features[0].name, profiles.inside[:, 0].round(1).tolist()
     ('feature 0', [0.1, 9.1])
     """
-    table = table_of(estimator, X)
+    table = fitted_table(estimator, X, chunk_rows=chunk_rows)
     labels = clusters_of(estimator, table)
     names = names_of(estimator, labels)
     clusters = np.flatnonzero(np.bincount(labels, minlength=len(names)))
@@ -98,37 +101,60 @@ def cluster_profiles(estimator: Any, X: Any) -> Profiles:
     posterior = kept_posterior(estimator)
     features = features_of(table)
     sums = sum_over_rows(table, features, labels, posterior, clusters)
-    profiles = _compare(sums, features)._replace(
+    contrast = sums.contrast()
+    profiles = Profiles(
         clusters=clusters,
         names=[names[cluster] for cluster in clusters],
+        features=features,
+        inside=contrast.inside + sums.centre,
+        outside=contrast.outside + sums.centre,
+        difference=_differences(contrast, features),
+        strength=contrast.standardised,
         weighted_by="clusters" if posterior is None else "posterior probabilities",
     )
     return profiles.only(np.argsort(-np.abs(profiles.strength).max(axis=0), kind="stable"))
 
 
-def _compare(sums: Sums, features: list[Feature]) -> Profiles:
-    """Return the profiles of clusters that have no names yet."""
-    mass, values = sums.weights.sum(axis=0), sums.values.sum(axis=0)
-    overall = _ratio(values, mass, np.zeros_like(values))
-    inside = _ratio(sums.values, sums.weights, overall)
-    outside = _ratio(values - sums.values, mass - sums.weights, overall)
-    variance = _ratio(sums.squares, mass, np.zeros_like(mass)) - np.square(overall)
-    # Rounding leaves a constant feature a trace of variance.
-    deviation = np.sqrt(np.where(variance > 1e-12 * (1 + np.square(sums.centre)), variance, 0.0))
-    strength = _ratio(inside - outside, np.broadcast_to(deviation, inside.shape), np.zeros_like(deviation))
-    half = _HALF_A_ROW * overall
-    rate = (sums.values + half) / (sums.weights + _HALF_A_ROW)
-    rate_outside = (values - sums.values + half) / (mass - sums.weights + _HALF_A_ROW)
-    kinds = np.array([feature.kind for feature in features])
-    difference = np.where(kinds == "share", inside - outside, strength)
-    counts = kinds == "count"
-    ratios = _ratio(rate[:, counts], rate_outside[:, counts], np.ones(int(counts.sum())))
-    difference[:, counts] = np.log2(np.where(ratios > 0, ratios, 1.0))
-    return Profiles(
-        np.empty(0, dtype=np.int64), [], features, inside + sums.centre, outside + sums.centre, difference, strength, ""
-    )
+def _differences(contrast: Contrast, features: list[Feature]) -> FloatArray:
+    """Return the difference on each feature, computed by the comparison that the feature asks for, (k, f)."""
+    differences = np.empty_like(contrast.values)
+    for comparison in {feature.comparison for feature in features}:
+        compared = np.array([feature.comparison is comparison for feature in features])
+        differences[:, compared] = comparison.difference(contrast.only(compared))
+    return differences
 
 
-def _ratio(above: FloatArray, below: FloatArray, otherwise: FloatArray) -> FloatArray:
-    """Return a ratio, and something else where nothing is below."""
-    return np.divide(above, below, out=np.broadcast_to(otherwise, above.shape).copy(), where=below > 1e-9)
+def profile_words(profiles: Profiles, cluster: int, *, most: int = 4) -> list[str]:
+    """Return what tells a cluster from the rest, the strongest first; an empty list where no feature does.
+
+    Parameters
+    ----------
+    profiles : Profiles
+    cluster : int
+        Position in ``profiles.clusters``.
+    most : int, default 4
+        Number of features to name, at most one for each column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidelight import LabelledMixture
+    >>> from sidelight.plots import cluster_profiles
+    >>> X = np.array([[0.0, 5.0], [0.1, 5.1], [0.2, 4.9], [9.0, 5.0], [9.1, 5.2], [9.2, 4.8]])
+    >>> model = LabelledMixture(random_state=0).fit(X, ["low", None, None, "up", None, None])
+    >>> profile_words(cluster_profiles(model, X), 1)
+    ['feature 0 higher (+2.0 sd: 9.10 against 0.10)']
+    """
+    strength = profiles.strength[cluster]
+    words: list[str] = []
+    named_columns: set[int] = set()
+    # Of two categories that are equally strong, one that is more frequent reads better than one that is rarer.
+    for place in np.lexsort((strength < 0, -np.abs(strength).round(6))):
+        feature = profiles.features[place]
+        if len(words) == most or abs(strength[place]) < _LEAST_STRENGTH:
+            break
+        if feature.column not in named_columns:
+            named_columns.add(feature.column)
+            values = (float(part[cluster, place]) for part in (profiles.inside, profiles.outside, profiles.difference))
+            words.append(f"{feature.name} {feature.comparison.write_sentence(*values)}")
+    return words

@@ -1,4 +1,4 @@
-"""The table that an estimator was fitted to, as pictures read it: some rows at a time, cells as numbers."""
+"""The table that an estimator was fitted to: cells as numbers, a chunk of rows at a time."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,14 +10,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from sidelight._typing import AnyArray, IntArray
 from sidelight.tables.frame import as_frame, column_names
+from sidelight.tables.kinds import ColumnKind, kind_named
 from sidelight.tables.schema import Schema, encode
 
-_ROWS_AT_A_TIME = 20_000
+CHUNK_ROWS = 20_000
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
-    """A table whose columns are known.
+class FittedTable:
+    """A table with the schema that the estimator learnt from it.
 
     Parameters
     ----------
@@ -25,12 +26,15 @@ class Table:
     columns : Schema
         What each column is.
     names : list of str
-        What pictures call the columns.
+        Names of the columns in pictures and pages.
+    chunk_rows : int
+        Number of rows in a chunk.
     """
 
     cells: Any
     columns: Schema
     names: list[str]
+    chunk_rows: int = CHUNK_ROWS
 
     @property
     def n_rows(self) -> int:
@@ -38,37 +42,54 @@ class Table:
         return int(self.cells.shape[0])
 
     @property
+    def kinds(self) -> list[ColumnKind]:
+        """The kind of each column."""
+        return [kind_named(name) for name in self.columns.kinds]
+
+    @property
+    def has_categories(self) -> bool:
+        """Whether some column has categories."""
+        return any(categories is not None for categories in self.columns.categories)
+
+    @property
     def is_sparse(self) -> bool:
         """Whether most cells are zero and only the others are stored."""
         return bool(issparse(self.cells))
 
+    @property
+    def is_compositional(self) -> bool:
+        """Whether cells count as shares of the sum of their row, as in sparse tables of counts."""
+        return self.is_sparse or any(kind.compositional for kind in self.kinds)
+
     def rows(self, numbers: slice | IntArray) -> Any:
-        """Return rows as floats (m, d), NaN where a cell is missing, codes for categories; CSR of a sparse table."""
+        """Return rows as floats (m, d), NaN for missing cells, codes for categories; CSR for a sparse table."""
         cells = self.cells
         part = cells[numbers] if isinstance(numbers, slice) or as_frame(cells) is None else cells[numbers, :]
         encoded = encode(part, self.columns)
         return encoded if issparse(encoded) else np.asarray(encoded, dtype=float)
 
     def native(self, numbers: slice | IntArray) -> Any:
-        """Return rows as the estimator takes them."""
+        """Return rows in the form that the estimator takes."""
         frame = as_frame(self.cells)
         if frame is None:
             return self.cells[numbers]
         return (frame[numbers] if isinstance(numbers, slice) else frame[numbers, :]).to_native()
 
-    def parts(self) -> Iterator[slice]:
-        """Yield ranges of rows, all of them in turn, each small enough to be copied."""
-        for start in range(0, self.n_rows, _ROWS_AT_A_TIME):
-            yield slice(start, min(start + _ROWS_AT_A_TIME, self.n_rows))
+    def chunks(self) -> Iterator[slice]:
+        """Yield consecutive ranges of rows, each small enough to be copied."""
+        for start in range(0, self.n_rows, self.chunk_rows):
+            yield slice(start, min(start + self.chunk_rows, self.n_rows))
 
 
-def table_of(estimator: Any, X: Any) -> Table:
+def fitted_table(estimator: Any, X: Any, *, chunk_rows: int = CHUNK_ROWS) -> FittedTable:
     """Return the table that an estimator was fitted to; refuse one of another size.
 
     Parameters
     ----------
     estimator : fitted estimator
     X : array, sparse array or data frame
+    chunk_rows : int
+        Number of rows in a chunk.
     """
     check_is_fitted(estimator)
     frame = as_frame(X)
@@ -80,10 +101,10 @@ def table_of(estimator: Any, X: Any) -> Table:
     if names is None:
         names = getattr(estimator, "feature_names_in_", None)
     columns = getattr(estimator, "_schema", None)
-    if columns is None:
+    if columns is None:  # an estimator that takes numbers only
         columns = Schema.uniform("gaussian", cells.shape[1], column_names(X))
     shown = [f"feature {i}" for i in range(cells.shape[1])] if names is None else [str(name) for name in names]
-    return Table(cells, columns, shown)
+    return FittedTable(cells, columns, shown, chunk_rows)
 
 
 def _as_array(X: Any) -> AnyArray:

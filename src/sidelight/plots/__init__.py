@@ -1,7 +1,14 @@
-"""Pictures of fitted models: Display classes in scikit-learn's manner, which need matplotlib (``sidelight[plot]``)."""
+"""Pictures of fitted models: Display classes in scikit-learn's manner, which need matplotlib (``sidelight[plot]``).
 
-from sidelight.describe.profiles import Profiles, cluster_profiles
-from sidelight.describe.words import profile_words
+One display per file; what several displays share:
+
+* ``projection``: rows as numeric features, and the plane to look at them in
+* ``sampling``: which rows and links of a large table are drawn
+* ``components``: components of Gaussian mixtures as ellipses
+* ``figures`` and ``palette``: figures, axes, legends and colours
+"""
+
+from sidelight.describe.profiles import Profiles, cluster_profiles, profile_words
 from sidelight.plots.clusters import ClustersDisplay
 from sidelight.plots.convergence import ConvergenceDisplay
 from sidelight.plots.history import HistoryDisplay

@@ -5,15 +5,14 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from sidelight._typing import AnyArray, BoolArray, FloatArray, IntArray
-from sidelight.describe.assignment import clusters_of, has_probabilities, names_of, posterior_of
-from sidelight.describe.table import Table, table_of
+from sidelight.describe.assignment import assigned_probability, clusters_of, has_probabilities, names_of, posterior_of
+from sidelight.describe.table import FittedTable, fitted_table
 from sidelight.metrics import violations
-from sidelight.plots.canvas import BROKEN, INK, QUIET, legend_beside, new_axes, tidy_axes, written
-from sidelight.plots.components import ellipse, gaussians_of
-from sidelight.plots.features import picture_features
-from sidelight.plots.palette import cluster_colours
-from sidelight.plots.projection import Plane, plane_of
-from sidelight.plots.rows import LinkLines, choose_links, choose_rows
+from sidelight.plots.components import add_ellipse, gaussians_of
+from sidelight.plots.figures import legend_beside, new_axes, tidy_axes, written
+from sidelight.plots.palette import BROKEN, INK, QUIET, cluster_colours
+from sidelight.plots.projection import Plane, numeric_rows, plane_of
+from sidelight.plots.sampling import LinkLines, choose_links, choose_rows
 from sidelight.side import SideInformation
 
 if TYPE_CHECKING:
@@ -22,37 +21,37 @@ if TYPE_CHECKING:
 _MOST_POINTS = 5000
 # More points than this are stored as an image in files that otherwise hold lines.
 _MOST_SHAPES = 500
-# More names than this are written at their clusters; a legend would be a puzzle.
+# More names than this are written at their clusters instead of in a legend.
 _MOST_CLUSTERS_LISTED = 16
 _LINE_STYLES = {"must-link": "solid", "cannot-link": "dashed", "block": "dotted"}
-# What the names of clusters begin with that nobody named; there is no need to write it twenty times.
+# Names of clusters without a given name begin with this; where all do, the number is enough.
 _NUMBERED = "cluster "
-# Of a single feature, clusters stand above each other, and rows are strewn about by this much.
-_STREWN = 0.13
+# With a single feature, clusters stand above each other, and rows are jittered by this much.
+_JITTER = 0.13
 
 
 class ClustersDisplay:
     """Rows of a table coloured by cluster; the paler, the less certain.
 
     Make one with :meth:`from_estimator`. Rows with a label carry a ring, links are lines (must-links solid,
-    cannot-links dashed, rows of a block joined by dots), and what the clusters break of all this is red. Components of
-    Gaussian mixtures are drawn as ellipses of two standard deviations.
+    cannot-links dashed, rows of a block joined by dots), and violated labels and links are red. Components of Gaussian
+    mixtures are drawn as ellipses of two standard deviations.
 
     Parameters
     ----------
     points : (m, 2)
-        Where the rows are seen.
+        Positions of the rows in the plane.
     labels : (m,)
         Their clusters.
     certainty : (m,)
-        Probability of the cluster each is in.
+        Probability of the cluster of each row.
     known : (m,)
-        Which rows carried a label.
+        Which rows have a label.
     names : list of str
         Names of the clusters.
     plane : Plane
     means, covariances : (k, 2), (k, 2, 2)
-        Components as seen in the plane; empty where the model has none.
+        Components as seen in the plane; empty for a model without Gaussian components.
     component_clusters : (k,)
         The cluster of each component.
     colour_order : (n_clusters,), optional
@@ -60,7 +59,7 @@ class ClustersDisplay:
     broken : (m,), optional
         Which labelled rows are outside the cluster of their label.
     links : list of LinkLines, optional
-        With the places of their ends among the points.
+        With the positions of their ends among the points.
     n_rows : int, optional
         Rows of the whole table, where not all are drawn.
     """
@@ -116,34 +115,34 @@ class ClustersDisplay:
         ----------
         estimator : fitted estimator
         X : (n, d) array, sparse array or data frame
-            The table it was fitted to; of more than 5000 rows, so many are drawn: those that links and labels speak of,
-            and others at random. For the picture only, missing cells stand at the mean of their column, categories
-            count as columns of ones and zeros, and sparse counts are condensed to their leading directions.
+            The table it was fitted to. At most 5000 rows are drawn: those with labels and links first, then others at
+            random. For the picture only, a missing cell is replaced by the mean of its column, a category becomes a
+            column of ones and zeros, and sparse counts are reduced to their leading directions.
         side : SideInformation, optional
-            What was known about the rows. Of more than 60 links of a kind so many are drawn, broken ones first.
+            The labels, links and blocks to show. At most 60 links of each kind are drawn, violated ones first.
         known : (n,) bool, optional
             Further rows to mark as labelled.
         plane : Plane, optional
-            Where to look from; by default the plane that shows these clusters best.
+            The plane of the picture; by default the one that shows these clusters best.
         colour_order : (n_clusters,), optional
             Which colour each cluster takes, to make two pictures agree.
         random_state : int
             Chooses the rows of a large table.
         ax : matplotlib axes, optional
         """
-        table = table_of(estimator, X)
-        everyone = clusters_of(estimator, table)
+        table = fitted_table(estimator, X)
+        all_labels = clusters_of(estimator, table)
         ringed = _ringed(table.n_rows, side, known)
         random = np.random.RandomState(random_state)
-        links = [] if side is None else choose_links(side, everyone, random)
+        links = [] if side is None else choose_links(side, all_labels, random)
         broken = np.zeros(table.n_rows, dtype=bool)
         if side is not None:
-            broken[violations(side, everyone).labels] = True
+            broken[violations(side, all_labels).labels] = True
         ends = [line.pairs.ravel() for line in links]
-        spoken_of = [np.flatnonzero(broken), *ends, np.flatnonzero(ringed)]
-        rows = choose_rows(table.n_rows, spoken_of, _MOST_POINTS, random)
-        labels = everyone[rows]
-        features = picture_features(table, rows)
+        first = [np.flatnonzero(broken), *ends, np.flatnonzero(ringed)]
+        rows = choose_rows(table.n_rows, first, _MOST_POINTS, random)
+        labels = all_labels[rows]
+        features = numeric_rows(table, rows)
         if plane is None:
             plane = plane_of(features.values, labels, features.names)
         means, covariances = gaussians_of(estimator, features.values.shape[1] if features.are_columns else 0)
@@ -152,7 +151,7 @@ class ClustersDisplay:
             labels=labels,
             certainty=_certainty(estimator, table, rows, labels),
             known=ringed[rows],
-            names=names_of(estimator, everyone),
+            names=names_of(estimator, all_labels),
             plane=plane,
             means=plane.points(means) if len(means) else np.empty((0, 2)),
             covariances=plane.covariances(covariances) if len(means) else np.empty((0, 2, 2)),
@@ -178,7 +177,7 @@ class ClustersDisplay:
         if len(self.names) > _MOST_CLUSTERS_LISTED and not self._standing:
             self._write_names(ax, colours)
         if len(self.points) < self.n_rows:
-            marks.append((_nothing(), f"{len(self.points)} of {self.n_rows} rows drawn"))
+            marks.append((_blank(), f"{len(self.points)} of {self.n_rows} rows drawn"))
         legend_beside(ax, points + marks)
         if self._standing:
             ax.set_yticks(range(len(self.names)), [written(name) for name in self.names])
@@ -190,19 +189,15 @@ class ClustersDisplay:
         return self
 
     def _stand_above_each_other(self, random: np.random.RandomState) -> None:
-        """Use the second direction, which a single feature leaves free, to tell clusters and rows apart."""
-        self.points[:, 1] = self.labels + random.uniform(-_STREWN, _STREWN, len(self.points))
+        """Use the second direction, which a single feature leaves free, to set clusters and rows apart."""
+        self.points[:, 1] = self.labels + random.uniform(-_JITTER, _JITTER, len(self.points))
         self.means[:, 1] = self.component_clusters[: len(self.means)]
-        self.covariances[:, 1, 1] = (2 * _STREWN) ** 2 / 4
+        self.covariances[:, 1, 1] = (2 * _JITTER) ** 2 / 4
         self._standing = True
 
     def _draw_components(self, ax: "Axes", colours: FloatArray) -> None:
-        from matplotlib.patches import Ellipse
-
-        for component, cluster in enumerate(self.component_clusters[: len(self.means)]):
-            width, height, angle = ellipse(self.covariances[component])
-            style = {"facecolor": (*colours[cluster], 0.07), "edgecolor": (*colours[cluster], 0.65)}
-            ax.add_patch(Ellipse(tuple(self.means[component]), width, height, angle=angle, **style))
+        for mean, covariance, cluster in zip(self.means, self.covariances, self.component_clusters, strict=False):
+            add_ellipse(ax, mean, covariance, colours[cluster], fill=0.07, edge=0.65)
 
     def _draw_rows(self, ax: "Axes", colours: FloatArray) -> list[tuple[Any, str]]:
         strength = np.clip(self.certainty, 0.15, 1.0)
@@ -284,21 +279,20 @@ def _ringed(n: int, side: SideInformation | None, known: AnyArray | None) -> Boo
     if side is not None:
         if side.n_rows != n:
             raise ValueError(
-                f"side speaks of {side.n_rows} rows, but X has {n}; pass side.align(ids) with the ids of X's rows."
+                f"side has {side.n_rows} rows, but X has {n}; pass side.align(ids) with the ids of X's rows."
             )
         ringed |= side.labels >= 0
     return ringed
 
 
-def _certainty(estimator: Any, table: Table, rows: IntArray, labels: IntArray) -> FloatArray:
-    """Return how probable the cluster of each row is; one where the model does not say."""
+def _certainty(estimator: Any, table: FittedTable, rows: IntArray, labels: IntArray) -> FloatArray:
+    """Return the probability of the cluster of each row; one where the model gives no probabilities."""
     if not has_probabilities(estimator):
         return np.ones(len(rows))
-    posterior = posterior_of(estimator, table, rows)
-    return np.take_along_axis(posterior, labels[:, None].astype(np.int64), axis=1)[:, 0]
+    return assigned_probability(posterior_of(estimator, table, rows), labels)
 
 
-def _nothing() -> Any:
+def _blank() -> Any:
     from matplotlib.lines import Line2D
 
     return Line2D([], [], linestyle="none")

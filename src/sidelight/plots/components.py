@@ -1,10 +1,13 @@
 """Components of Gaussian mixtures as ellipses."""
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from sidelight._typing import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class Gaussians(NamedTuple):
@@ -15,7 +18,7 @@ class Gaussians(NamedTuple):
 
 
 def gaussians_of(estimator: Any, d: int) -> Gaussians:
-    """Return the components of a Gaussian mixture on d columns; none of another model."""
+    """Return the components of a Gaussian mixture on d columns; empty arrays for any other model."""
     means, covariances = getattr(estimator, "means_", None), getattr(estimator, "covariances_", None)
     if means is None or covariances is None or np.shape(means)[1] != d:
         return Gaussians(np.empty((0, d)), np.empty((0, d, d)))
@@ -33,19 +36,17 @@ def full_covariances(covariances: FloatArray, k: int, d: int, covariance_type: s
     return covariances[:, :, None] * np.eye(d)
 
 
-class EllipseShape(NamedTuple):
-    """Width, height, and angle in degrees."""
+def add_ellipse(
+    ax: "Axes", mean: FloatArray, covariance: FloatArray, colour: FloatArray, *, fill: float, edge: float
+) -> None:
+    """Draw the ellipse of two standard deviations of a Gaussian in the plane; ``fill`` and ``edge`` are opacities."""
+    from matplotlib.patches import Ellipse
 
-    width: float
-    height: float
-    angle: float
-
-
-def ellipse(covariance: FloatArray) -> EllipseShape:
-    """Return the ellipse of two standard deviations of a covariance (2, 2)."""
     values, vectors = np.linalg.eigh(covariance)
     height, width = 4 * np.sqrt(np.maximum(values, 0.0))
-    return EllipseShape(float(width), float(height), float(np.degrees(np.arctan2(vectors[1, 1], vectors[0, 1]))))
+    angle = float(np.degrees(np.arctan2(vectors[1, 1], vectors[0, 1])))
+    style = {"facecolor": (*colour, fill), "edgecolor": (*colour, edge)}
+    ax.add_patch(Ellipse(tuple(mean), float(width), float(height), angle=angle, **style))
 
 
 def components_in_use(estimator: Any) -> IntArray | None:

@@ -1,14 +1,16 @@
-"""How a fit went, step by step."""
+"""The objective of a fit, iteration by iteration."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._typing import FloatArray, IntArray
-from sidelight.describe.numbers import with_minus
-from sidelight.plots.canvas import INK, LINE, QUIET, new_axes, tidy_axes
+from sidelight._wording import with_minus
 from sidelight.plots.components import components_in_use
+from sidelight.plots.figures import new_axes, tidy_axes
+from sidelight.plots.palette import INK, LINE, QUIET
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,16 +18,17 @@ if TYPE_CHECKING:
 _COUNT = "#e69f00"
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ConvergenceDisplay:
-    """What a fit raises or lowers, against its iterations.
+    """The objective of a fit against its iterations.
 
-    Make one with :meth:`from_estimator`. Where the model was kept step by step, the number of components that hold rows
-    is drawn too.
+    Make one with :meth:`from_estimator`. For a model with a ``history_``, the number of components that hold rows is
+    drawn too.
 
     Parameters
     ----------
     objectives : (m,)
-        Along the way, from the start.
+        The objective at the start and after each iteration.
     rises : bool
         Whether higher is better.
     converged : bool
@@ -34,20 +37,11 @@ class ConvergenceDisplay:
         Components that hold rows before each of the first h steps; the last entry is for the end of the fit.
     """
 
-    def __init__(
-        self,
-        *,
-        objectives: FloatArray,
-        rises: bool,
-        converged: bool,
-        n_iter: int,
-        components: IntArray | None = None,
-    ) -> None:
-        self.objectives = objectives
-        self.rises = rises
-        self.converged = converged
-        self.n_iter = n_iter
-        self.components = components
+    objectives: FloatArray
+    rises: bool
+    converged: bool
+    n_iter: int
+    components: IntArray | None = None
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: "Axes | None" = None) -> Self:

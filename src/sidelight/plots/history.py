@@ -1,19 +1,19 @@
 """The clustering across the iterations of a fit, picture by picture."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from sidelight._typing import FloatArray, IntArray
-from sidelight.describe.table import table_of
-from sidelight.plots.canvas import INK, new_figure, tidy_axes, written
-from sidelight.plots.components import Gaussians, ellipse, full_covariances
-from sidelight.plots.features import picture_features
-from sidelight.plots.palette import cluster_colours
-from sidelight.plots.projection import Plane, plane_of
-from sidelight.plots.rows import choose_rows
+from sidelight.describe.table import fitted_table
+from sidelight.plots.components import Gaussians, add_ellipse, full_covariances
+from sidelight.plots.figures import new_figure, tidy_axes, written
+from sidelight.plots.palette import INK, cluster_colours
+from sidelight.plots.projection import Plane, numeric_rows, plane_of
+from sidelight.plots.sampling import choose_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,27 +48,27 @@ class Panel(NamedTuple):
     covariances: FloatArray
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class HistoryDisplay:
     """The components of a mixture at several iterations of its fit, after figures 3 to 5 of Echraibi et al. (2019).
 
     Make one with :meth:`from_estimator`. A component keeps its colour from picture to picture; those that hold the most
-    rows at the end have the first colours. Rows are placed by the Gaussians as they were, without what is known.
+    rows at the end have the first colours. Rows are assigned by the Gaussians of that step, without side information.
 
     Parameters
     ----------
     points : (m, 2)
-        Where the rows are seen.
+        Positions of the rows in the plane.
     panels : list of Panel
     colour_order : (components,)
         Which colour each component takes.
     plane : Plane
     """
 
-    def __init__(self, *, points: FloatArray, panels: list[Panel], colour_order: IntArray, plane: Plane) -> None:
-        self.points = points
-        self.panels = panels
-        self.colour_order = colour_order
-        self.plane = plane
+    points: FloatArray
+    panels: list[Panel]
+    colour_order: IntArray
+    plane: Plane
 
     @classmethod
     def from_estimator(
@@ -88,23 +88,23 @@ class HistoryDisplay:
         estimator : fitted estimator
             With ``history_`` of Gaussian components: a BayesianMixture.
         X : (n, d) array or data frame
-            The table it was fitted to; of more than 1500 rows, so many are drawn at random.
+            The table it was fitted to. At most 1500 rows are drawn, chosen at random.
         iterations : sequence of int, optional
             Which iterations to show, from 0 up; ``n_iter_`` is the end of the fit. By default up to five, closer
             together at the start, where more happens, and the end. Steps in which components are dropped or merged are
             not kept.
         plane : Plane, optional
-            Where to look from; by default the plane that shows the final clusters best.
+            The plane of the pictures; by default the one that shows the final clusters best.
         random_state : int
             Chooses the rows of a large table.
         figure : matplotlib figure, optional
         """
-        table = table_of(estimator, X)
+        table = fitted_table(estimator, X)
         history = _history_of(estimator)
         end = max(int(estimator.n_iter_), len(history))
         chosen = [*_spread(len(history)), end] if iterations is None else _checked(iterations, len(history), end)
         rows = choose_rows(table.n_rows, [], _MOST_POINTS, np.random.RandomState(random_state))
-        features = picture_features(table, rows)
+        features = numeric_rows(table, rows)
         if plane is None:
             plane = plane_of(features.values, np.asarray(estimator.labels_)[rows], features.names)
         panels = [
@@ -139,12 +139,8 @@ class HistoryDisplay:
         return self
 
     def _draw(self, ax: "Axes", panel: Panel, colours: FloatArray) -> None:
-        from matplotlib.patches import Ellipse
-
         for component, mean, covariance in zip(panel.components, panel.means, panel.covariances, strict=True):
-            width, height, angle = ellipse(covariance)
-            style = {"facecolor": (*colours[component], 0.08), "edgecolor": (*colours[component], 0.8)}
-            ax.add_patch(Ellipse(tuple(mean), width, height, angle=angle, **style))
+            add_ellipse(ax, mean, covariance, colours[component], fill=0.08, edge=0.8)
         many = len(self.points) > _MOST_SHAPES
         across, up = self.points.T
         ax.scatter(across, up, s=5, c=colours[panel.labels], alpha=0.6, linewidths=0, rasterized=many)
@@ -156,7 +152,7 @@ class HistoryDisplay:
 
 
 def _history_of(estimator: Any) -> list[Any]:
-    """Return the steps that were kept; refuse where there are none, or none of Gaussians."""
+    """Return the steps that were kept; refuse a model that kept none, or that has no Gaussian components."""
     name = type(estimator).__name__
     if not hasattr(type(estimator), "history_"):
         raise ValueError(f"{name} keeps no history_ of its fit; BayesianMixture does.")
@@ -166,7 +162,7 @@ def _history_of(estimator: Any) -> list[Any]:
         raise ValueError(f"{name}: {error}") from error
     if "means_" not in history[0].parameters or "covariances_" not in history[0].parameters:
         raise ValueError(
-            f"{name} has components that are no plain Gaussians, which this picture cannot show; its course is drawn "
+            f"{name} has components other than plain Gaussians, which this picture cannot show; its course is drawn "
             "by ConvergenceDisplay."
         )
     return history
@@ -195,7 +191,7 @@ def _checked(iterations: Any, n_kept: int, end: int) -> list[int]:
 
 
 def _panel(snapshot: Any, iteration: int, values: FloatArray, plane: Plane) -> Panel:
-    """Return what the model of a step makes of the rows."""
+    """Return the assignment of the rows by the model of a step."""
     means, covariances = _gaussians(snapshot.parameters)
     labels = _most_probable(values, np.asarray(snapshot.weights), means, covariances)
     components = np.unique(labels)
@@ -205,7 +201,7 @@ def _panel(snapshot: Any, iteration: int, values: FloatArray, plane: Plane) -> P
 
 
 def _end_panel(estimator: Any, last: Any, iteration: int, values: FloatArray, plane: Plane) -> Panel:
-    """Return what the fitted model makes of the rows, its components numbered as those of the last step kept."""
+    """Return the assignment by the fitted model, its components numbered as in the last step that was kept."""
     means, covariances = _gaussians({"means_": estimator.means_, "covariances_": estimator.covariances_})
     labels = _most_probable(values, np.asarray(estimator.weights_), means, covariances)
     before = _most_probable(values, np.asarray(last.weights), *_gaussians(last.parameters))

@@ -1,28 +1,30 @@
-"""How rows belong to clusters, as a heat map."""
+"""The posterior probabilities of the rows, as a heat map."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from sidelight._typing import FloatArray, IntArray
 from sidelight.describe.assignment import certainty_of, clusters_of, names_of, posterior_of
-from sidelight.describe.table import table_of
-from sidelight.plots.canvas import INK, QUIET, new_axes, written
-from sidelight.plots.palette import cluster_colours
+from sidelight.describe.table import fitted_table
+from sidelight.plots.figures import new_axes, written
+from sidelight.plots.palette import INK, QUIET, cluster_colours
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MOST_ROWS = 600
-# Of the height of the picture, what a cluster must have for its name to be written beside it.
+# The share of the height that a cluster needs for its name to be written beside it.
 _LEAST_HEIGHT = 0.035
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class MembershipDisplay:
-    """Rows by clusters, the deeper the colour, the more probable the cluster.
+    """Rows by clusters: the deeper the colour, the more probable the cluster.
 
-    Make one with :meth:`from_estimator`. Rows stand cluster by cluster, the surest at the top of each; where a cluster
-    fades at its lower end, other columns show where its rows might belong.
+    Make one with :meth:`from_estimator`. Rows are sorted by cluster, the most certain at the top of each; where a
+    cluster fades at its lower end, other columns show where its rows might belong.
 
     Parameters
     ----------
@@ -36,11 +38,10 @@ class MembershipDisplay:
         Rows of each cluster, drawn or not.
     """
 
-    def __init__(self, *, posterior: FloatArray, labels: IntArray, names: list[str], sizes: IntArray) -> None:
-        self.posterior = posterior
-        self.labels = labels
-        self.names = names
-        self.sizes = sizes
+    posterior: FloatArray
+    labels: IntArray
+    names: list[str]
+    sizes: IntArray
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, *, ax: "Axes | None" = None) -> Self:
@@ -51,11 +52,11 @@ class MembershipDisplay:
         estimator : fitted estimator
             With ``posterior_`` or ``predict_proba``.
         X : (n, d) array, sparse array or data frame
-            The table it was fitted to; of more than 600 rows every n-th in the order of the picture, so that clusters
-            and doubtful rows keep their share of it.
+            The table it was fitted to. At most 600 rows are drawn, evenly spread in the order of the picture, so that
+            clusters and uncertain rows keep their share of it.
         ax : matplotlib axes, optional
         """
-        table = table_of(estimator, X)
+        table = fitted_table(estimator, X)
         labels = clusters_of(estimator, table)
         names = names_of(estimator, labels)
         order = np.lexsort((-certainty_of(estimator, table, labels).values, labels))
@@ -73,7 +74,7 @@ class MembershipDisplay:
         m, k = self.posterior.shape
         ax = new_axes(*self.size) if ax is None else ax
         colours = cluster_colours(k)
-        # White where a cluster is out of the question, the cluster's colour where it is certain.
+        # White for probability zero, the cluster's colour for probability one.
         image = 1 - self.posterior[:, :, None] * (1 - colours)
         ax.imshow(np.clip(image, 0, 1), aspect="auto", interpolation="nearest")
         ends = np.flatnonzero(np.diff(self.labels)) + 0.5
@@ -99,7 +100,7 @@ class MembershipDisplay:
         return float(np.clip(3.4 + 0.5 * len(self.names), 5, 14)), 5.2
 
     def _name_rows(self, ax: "Axes") -> None:
-        """Write beside each cluster what it is called and how many rows it has."""
+        """Write the name and size of each cluster beside it."""
         m = len(self.labels)
         places, words = [], []
         for cluster, name in enumerate(self.names):
@@ -111,7 +112,7 @@ class MembershipDisplay:
 
 
 def _draw_scale(ax: "Axes") -> None:
-    """Draw what depth of colour stands for which probability."""
+    """Draw the scale from depth of colour to probability."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import LinearSegmentedColormap, Normalize
 
@@ -122,5 +123,5 @@ def _draw_scale(ax: "Axes") -> None:
 
 
 def _evenly(n: int, most: int) -> IntArray:
-    """Return at most so many of n places, evenly spread."""
+    """Return at most ``most`` of n positions, evenly spread."""
     return np.arange(n) if n <= most else np.linspace(0, n - 1, most).round().astype(np.int64)

@@ -1,4 +1,7 @@
-"""Colours of clusters: told apart by most colour-blind readers while they are few."""
+"""Colours: of text, lines and broken statements, and of clusters.
+
+A small number of cluster colours can be told apart by most colour-blind readers.
+"""
 
 import colorsys
 
@@ -6,9 +9,13 @@ import numpy as np
 
 from sidelight._typing import FloatArray
 
+INK = "#1f2630"
+LINE = "#0072b2"
+QUIET = "#5b6470"
+BROKEN = "#c8102e"
 # The first eight lean on Okabe and Ito (2008), without their red, which marks broken statements, and their black,
-# which marks labels. The others were chosen one by one, each as far from all before it as could be, for normal sight
-# and for deuteranopia, among colours that show on white.
+# which marks labels. Each of the others is as far as possible from all before it, for normal sight and for
+# deuteranopia, among colours that show on white.
 _COLOURS = (
     "#0072b2",
     "#e69f00",

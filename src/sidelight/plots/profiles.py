@@ -1,12 +1,13 @@
 """Which features make a cluster, as a heat map."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from sidelight.describe.profiles import Profiles, cluster_profiles
-from sidelight.describe.words import written_difference
-from sidelight.plots.canvas import INK, new_axes, written
+from sidelight.plots.figures import new_axes, written
+from sidelight.plots.palette import INK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,27 +18,27 @@ _MOST_CELLS_WRITTEN = 150
 _DEEPEST = 2.5
 
 
+@dataclass(eq=False, repr=False)
 class ProfilesDisplay:
     """Clusters by features, coloured by how far the rows of the cluster are from the rest.
 
     Make one with :meth:`from_estimator`. Colours are differences in standard deviations: red where the cluster has
-    more, blue where it has less. What is written is the difference in the feature's own way: standard deviations of
-    numbers, percentage points of shares, ratios of counts.
+    more, blue where it has less. The text of a cell is the difference in the unit of its feature: standard deviations
+    for numbers, percentage points for shares, ratios for counts.
 
     Parameters
     ----------
     profiles : Profiles
-        Of the features to show.
+        The profiles of the features to show.
     """
 
-    def __init__(self, profiles: Profiles) -> None:
-        self.profiles = profiles
+    profiles: Profiles
 
     @classmethod
     def from_estimator(
         cls, estimator: Any, X: Any, *, most_features: int = _MOST_FEATURES, ax: "Axes | None" = None
     ) -> Self:
-        """Draw what tells the clusters of a fitted table apart.
+        """Draw the features that tell the clusters of a fitted table apart.
 
         Parameters
         ----------
@@ -45,7 +46,7 @@ class ProfilesDisplay:
         X : (n, d) array, sparse array or data frame
             The table it was fitted to. Missing cells are left out.
         most_features : int, default 15
-            How many features to show: the most telling of every cluster.
+            Number of features to show: the most telling ones of every cluster.
         ax : matplotlib axes, optional
         """
         return cls(cluster_profiles(estimator, X).most_telling(most_features)).plot(ax=ax)
@@ -88,6 +89,6 @@ class ProfilesDisplay:
     def _write_cells(self, ax: "Axes") -> None:
         profiles = self.profiles
         for (cluster, place), strength in np.ndenumerate(profiles.strength):
-            words = written_difference(profiles.features[place], float(profiles.difference[cluster, place]))
+            words = profiles.features[place].comparison.write_difference(float(profiles.difference[cluster, place]))
             colour = "white" if abs(strength) > 0.65 * _DEEPEST else INK
             ax.text(cluster, place, words, ha="center", va="center", fontsize="x-small", color=colour)

@@ -1,22 +1,25 @@
-"""The curve that a choice was made by."""
+"""The criterion by which a parameter was chosen."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from sidelight._typing import AnyArray, FloatArray
-from sidelight.plots.canvas import INK, LINE, new_axes, tidy_axes
+from sidelight.plots.figures import new_axes, tidy_axes
+from sidelight.plots.palette import INK, LINE
 from sidelight.selection import Selection
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SelectionDisplay:
-    """A criterion against the candidates of a parameter, with a ring about the one chosen.
+    """A criterion against the candidates of a parameter, with a ring around the one chosen.
 
-    Make one with :meth:`from_result`. Where the criterion was found by cross-validation, bars show one standard
-    deviation over folds.
+    Make one with :meth:`from_result`. For a criterion found by cross-validation, bars show one standard deviation over
+    folds.
 
     Parameters
     ----------
@@ -24,29 +27,19 @@ class SelectionDisplay:
     values : (m,)
         The criterion.
     deviations : (m,), optional
-        Of the criterion over folds.
+        Standard deviations of the criterion over folds.
     best_index : int
-        Place of the candidate chosen.
+        Position of the candidate chosen.
     parameter, criterion : str
-        What the axes show.
+        Labels of the axes.
     """
 
-    def __init__(
-        self,
-        *,
-        candidates: AnyArray,
-        values: FloatArray,
-        deviations: FloatArray | None,
-        best_index: int,
-        parameter: str,
-        criterion: str,
-    ) -> None:
-        self.candidates = candidates
-        self.values = values
-        self.deviations = deviations
-        self.best_index = best_index
-        self.parameter = parameter
-        self.criterion = criterion
+    candidates: AnyArray
+    values: FloatArray
+    deviations: FloatArray | None
+    best_index: int
+    parameter: str
+    criterion: str
 
     @classmethod
     def from_result(cls, result: Selection, *, ax: "Axes | None" = None) -> Self:
@@ -74,7 +67,7 @@ class SelectionDisplay:
         ax.errorbar(self.candidates, self.values, yerr=self.deviations, **style)  # type: ignore[arg-type]
         chosen = self.candidates[self.best_index], self.values[self.best_index]
         ax.plot(*chosen, "o", markersize=12, markerfacecolor="none", markeredgecolor=INK, label=f"{chosen[0]:g}")
-        # Numbers are counted; strengths go by factors.
+        # Strengths are compared by factors, whole numbers by differences.
         if np.issubdtype(self.candidates.dtype, np.floating) and self.candidates.min() > 0:
             ax.set_xscale("log")
         ax.legend(title="chosen", frameon=False)

@@ -1,22 +1,29 @@
-"""What the report says, before it is written as a page."""
+"""The values that the report shows, before they are written as a page."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from sidelight._typing import AnyArray, FloatArray, IntArray
+from sidelight._typing import AnyArray, IntArray
 from sidelight._version import __version__
-from sidelight.describe.assignment import certainty_of, clusters_of, has_probabilities, names_of, posterior_of
+from sidelight.describe.assignment import (
+    Certainty,
+    certainty_of,
+    clusters_of,
+    has_probabilities,
+    names_of,
+    posterior_of,
+)
 from sidelight.describe.columns import ColumnSummary, column_summaries
-from sidelight.describe.table import Table, table_of
-from sidelight.plots import Profiles, cluster_profiles, profile_words
+from sidelight.describe.profiles import Profiles, cluster_profiles, profile_words
+from sidelight.describe.table import FittedTable, fitted_table
 from sidelight.report.statements import Statements, read_statements
 from sidelight.side import SideInformation
 from sidelight.side.parsing import as_vector
 
 _SURE = 0.9
 _DOUBTFUL_SHOWN = 15
-# Features to speak of for each cluster: fewer where there are many clusters to read about.
+# Features to name for each cluster: fewer where there are many clusters.
 _MANY_CLUSTERS = 8
 _WORDS_EACH = 4
 _WORDS_OF_MANY = 2
@@ -24,7 +31,7 @@ _DOUBTFUL_BELOW = 0.999
 
 
 class ClusterSummary(NamedTuple):
-    """A cluster: its name, size, how sure its rows are (None where the model does not say), and what makes it."""
+    """A cluster: its name, its size, the mean certainty of its rows (None without probabilities), and its profile."""
 
     name: str
     size: int
@@ -33,7 +40,7 @@ class ClusterSummary(NamedTuple):
 
 
 class DoubtfulRow(NamedTuple):
-    """A row that might be elsewhere: its name, its cluster and the next best, with their probabilities."""
+    """An uncertain row: its name, its cluster and the next best one, with their probabilities."""
 
     row: str
     cluster: str
@@ -42,8 +49,8 @@ class DoubtfulRow(NamedTuple):
     next_probability: float
 
 
-class Sureness(NamedTuple):
-    """How sure the model is.
+class CertaintySummary(NamedTuple):
+    """How certain the assignment of the rows is.
 
     Parameters
     ----------
@@ -54,7 +61,7 @@ class Sureness(NamedTuple):
     doubtful : list of DoubtfulRow
         The least certain rows.
     uses_statements : bool
-        Whether the probabilities use what is known about the rows.
+        Whether the probabilities use the side information.
     """
 
     mean: float
@@ -64,7 +71,7 @@ class Sureness(NamedTuple):
 
 
 class Content(NamedTuple):
-    """Everything the report says."""
+    """Everything the report shows."""
 
     title: str
     notes: list[str]
@@ -77,7 +84,7 @@ class Content(NamedTuple):
     converged: bool | None
     n_iter: int | None
     clusters: list[ClusterSummary]
-    sureness: Sureness | None
+    certainty: CertaintySummary | None
     profiles: Profiles | None
     usage: list[str]
     version: str
@@ -92,12 +99,13 @@ def read_content(
     notes: Any,
     usage: Any,
 ) -> Content:
-    """Find out what is to be said; see :func:`sidelight.report.html_report`."""
-    table = table_of(model, X)
+    """Gather everything the report shows; see :func:`sidelight.report.html_report`."""
+    table = fitted_table(model, X)
     row_names = _row_names(ids, side, table.n_rows)
     clusters = clusters_of(model, table)
     names = names_of(model, clusters)
-    sureness, by_cluster = _sureness(model, table, clusters, names, row_names)
+    certainty = certainty_of(model, table, clusters) if has_probabilities(model) else None
+    by_cluster = None if certainty is None else certainty.by_cluster(clusters, len(names))
     sizes = np.bincount(clusters, minlength=len(names))
     profiles = cluster_profiles(model, X) if np.count_nonzero(sizes) > 1 else None
     words = _words(profiles, len(names))
@@ -121,7 +129,7 @@ def read_content(
             )
             for cluster, name in enumerate(names)
         ],
-        sureness=sureness,
+        certainty=None if certainty is None else _certainty(certainty, model, table, clusters, names, row_names),
         profiles=profiles,
         usage=_usage(model) if usage is None else [str(line) for line in usage],
         version=__version__,
@@ -129,7 +137,7 @@ def read_content(
 
 
 def align_side(side: SideInformation | None, ids: Any, n: int) -> SideInformation | None:
-    """Return what is known about the rows of the table, found by their ids where both sides give them."""
+    """Return the side information of the rows of the table, matched by ids where both have them."""
     if side is None:
         return None
     if not isinstance(side, SideInformation):
@@ -140,7 +148,7 @@ def align_side(side: SideInformation | None, ids: Any, n: int) -> SideInformatio
         return side.align(ids)
     if side.n_rows != n:
         raise ValueError(
-            f"side speaks of {side.n_rows} rows, but X has {n}; pass ids (and build side with sample_id) so that rows "
+            f"side has {side.n_rows} rows, but X has {n}; pass ids (and build side with sample_id) so that rows "
             "are found by name."
         )
     return side
@@ -152,15 +160,16 @@ def _row_names(ids: Any, side: SideInformation | None, n: int) -> AnyArray | Non
     return None if side is None else side.ids
 
 
-def _sureness(
-    model: Any, table: Table, clusters: IntArray, names: list[str], row_names: AnyArray | None
-) -> tuple[Sureness | None, FloatArray | None]:
-    """Return how sure the model is, in all and of each cluster; None where it does not say."""
-    if not has_probabilities(model):
-        return None, None
-    values, uses_statements = certainty_of(model, table, clusters)
-    sums = np.bincount(clusters, weights=values, minlength=len(names))
-    by_cluster = sums / np.maximum(np.bincount(clusters, minlength=len(names)), 1)
+def _certainty(
+    certainty: Certainty,
+    model: Any,
+    table: FittedTable,
+    clusters: IntArray,
+    names: list[str],
+    row_names: AnyArray | None,
+) -> CertaintySummary:
+    """Return how certain the assignment is on average, and the least certain rows."""
+    values = certainty.values
     few = min(_DOUBTFUL_SHOWN, len(values))
     rows = np.sort(np.argpartition(values, few - 1)[:few])
     rows = rows[np.argsort(values[rows], kind="stable")]
@@ -174,11 +183,11 @@ def _sureness(
             other = int(others.argmax())
             own = names[clusters[row]]
             doubtful.append(DoubtfulRow(called, own, float(values[row]), names[other], float(others[other])))
-    return Sureness(float(values.mean()), float((values >= _SURE).mean()), doubtful, uses_statements), by_cluster
+    return CertaintySummary(float(values.mean()), float((values >= _SURE).mean()), doubtful, certainty.uses_statements)
 
 
 def _words(profiles: Profiles | None, n_clusters: int) -> dict[int, list[str]]:
-    """Return what makes each cluster that has rows, by its number."""
+    """Return the words for each cluster that has rows, by its number."""
     if profiles is None:
         return {}
     most = _WORDS_EACH if n_clusters <= _MANY_CLUSTERS else _WORDS_OF_MANY
@@ -188,7 +197,7 @@ def _words(profiles: Profiles | None, n_clusters: int) -> dict[int, list[str]]:
 
 
 def _usage(model: Any) -> list[str]:
-    """Return the lines of Python that place new rows with a saved model."""
+    """Return the lines of Python that assign new rows with a saved model."""
     lines = [
         "import sidelight",
         "",

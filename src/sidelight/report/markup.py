@@ -1,14 +1,14 @@
-"""Pieces of HTML, in which everything that comes from outside is escaped."""
+"""Pieces of HTML; all text from outside is escaped."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
 
-# Text from outside may hold characters that no page may have.
+# Control characters are not allowed in HTML.
 _CONTROL = dict.fromkeys((*range(9), 11, 12, *range(14, 32), *range(127, 160)), "�")
 
 
 def text(words: object) -> str:
-    """Return words as HTML shows them."""
+    """Return words as escaped HTML."""
     return escape(str(words).translate(_CONTROL).encode("utf-8", "replace").decode("utf-8"), quote=True)
 
 
@@ -23,12 +23,12 @@ def bullets(lines: Iterable[object]) -> str:
 
 
 def picture(address: str, described: str) -> str:
-    """Return a picture with what it shows, for those who cannot see it and for those who can."""
+    """Return a picture with its description, as caption and as alternative text."""
     return f'<figure><img src="{address}" alt="{text(described)}"><figcaption>{text(described)}</figcaption></figure>'
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Sequence[int] = ()) -> str:
-    """Return a table; cells are HTML, headings are plain words, and columns of numbers stand to the right."""
+    """Return a table; cells are HTML, headings are plain words, columns of numbers are aligned to the right."""
     kinds = [' class="number"' if column in numbers else "" for column in range(len(headings))]
     head = "".join(f"<th{kind}>{text(heading)}</th>" for heading, kind in zip(headings, kinds, strict=True))
     body = "".join(
@@ -38,12 +38,12 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Se
 
 
 def folded(summary: str, content: str) -> str:
-    """Return content that opens when asked for."""
+    """Return content that opens on a click."""
     return f"<details><summary>{text(summary)}</summary>{content}</details>"
 
 
 def section(name: str, heading: str, content: str) -> str:
-    """Return a section with an address of its own on the page."""
+    """Return a section with its own address on the page."""
     return f'<section id="{name}"><h2>{text(heading)}</h2>{content}</section>'
 
 

@@ -1,11 +1,11 @@
-"""The report as one HTML page that needs nothing but itself."""
+"""The report as one HTML page that needs no other file."""
 
 from collections.abc import Iterable
 from importlib.resources import files
 from typing import Any
 
-from sidelight.describe.wording import count, grouped, listed, percent
-from sidelight.plots.canvas import require_matplotlib
+from sidelight._wording import count, grouped, listed, percent
+from sidelight.plots.figures import require_matplotlib
 from sidelight.plots.palette import cluster_colours
 from sidelight.report.content import Content, align_side, read_content
 from sidelight.report.markup import section, text
@@ -20,7 +20,7 @@ from sidelight.report.sections import (
 )
 from sidelight.side import SideInformation
 
-# The page may show pictures that it holds itself and fetch nothing at all.
+# The page may show the pictures it contains, and load nothing else.
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 # Address, short and full heading.
 _SECTIONS = (
@@ -54,15 +54,15 @@ def html_report(
     X : (n, d) array, sparse array or data frame
         The table it was fitted to.
     side : SideInformation, optional
-        What was said about the rows. Without it, the statements are counted, but not all of them can be quoted.
+        The labels, links and blocks given. Without it, the statements are counted, but not all of them can be quoted.
     ids : (n,) column, optional
-        Names of the rows, shown wherever one is spoken of; those of ``side`` or else row numbers, from 0, by default.
-        Where both are given, ``side`` is found by its ids.
+        Names of the rows in the report; by default those of ``side``, or row numbers from 0. Where both are given,
+        the rows of ``side`` are found by their ids.
     title : str
     notes : iterable of str
-        What else the reader should know about the data, such as columns that were left out.
+        Further remarks on the data, such as columns that were left out.
     usage : iterable of str, optional
-        Lines that say how to place new rows; by default lines of Python that load a saved model.
+        Lines that show how to assign new rows; by default lines of Python that load a saved model.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def html_report(
 
 
 def write_page(content: Content, pictures: Pictures) -> str:
-    """Return the page that says it all."""
+    """Return the page."""
     colours = cluster_colours(len(content.clusters))
     bodies = (
         given_section(content),
@@ -129,7 +129,7 @@ def write_page(content: Content, pictures: Pictures) -> str:
 
 
 def _lead(content: Content) -> str:
-    """Return what a reader in a hurry needs."""
+    """Return the first sentence of the page and its key figures."""
     filled = [cluster for cluster in content.clusters if cluster.size]
     names = [cluster.name for cluster in filled]
     shown = listed(names) if len(names) <= 8 else f"{', '.join(names[:7])} and {len(names) - 7} more"
@@ -138,8 +138,8 @@ def _lead(content: Content) -> str:
         ("", grouped(content.n_rows), "row" if content.n_rows == 1 else "rows"),
         ("", grouped(len(filled)), "cluster" if len(filled) == 1 else "clusters"),
     ]
-    if content.sureness is not None:
-        tiles.append(("", percent(content.sureness.sure), "of the rows at probability .9 or more"))
+    if content.certainty is not None:
+        tiles.append(("", percent(content.certainty.sure), "of the rows at probability .9 or more"))
     statements = content.statements
     if statements.n_stated:
         kind = "broken" if statements.n_broken else ""

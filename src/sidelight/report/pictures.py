@@ -1,4 +1,4 @@
-"""The report's pictures, each as text that a page can hold."""
+"""The pictures of the report, each as text that a page can contain."""
 
 import base64
 import io
@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sidelight.describe.assignment import has_probabilities
-from sidelight.plots import ClustersDisplay, ConvergenceDisplay, MembershipDisplay, Profiles, ProfilesDisplay
-from sidelight.plots.canvas import bare_figure
+from sidelight.describe.profiles import Profiles
+from sidelight.plots import ClustersDisplay, ConvergenceDisplay, MembershipDisplay, ProfilesDisplay
+from sidelight.plots.figures import bare_figure
 from sidelight.side import SideInformation
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ _DOTS_PER_INCH = 144
 
 
 class Pictures(NamedTuple):
-    """Addresses of pictures that hold the pictures themselves; None where there is nothing to draw."""
+    """Data addresses of the pictures; None for a picture that this model does not have."""
 
     clusters: str
     profiles: str | None
@@ -37,7 +38,7 @@ def draw_pictures(model: Any, X: Any, side: SideInformation | None, profiles: Pr
     X : table it was fitted to
     side : SideInformation, optional
     profiles : Profiles, optional
-        None where there is one cluster only.
+        None for a single cluster.
     """
     with _plain_style():
         return Pictures(
@@ -77,9 +78,9 @@ def _convergence(model: Any) -> str | None:
 
 @contextmanager
 def _plain_style() -> Iterator[None]:
-    """Draw the same whatever the user's settings are, and the same bytes every time; leave names to the reader's fonts.
+    """Draw with default settings, so that the bytes are the same every time, and leave text to the reader's fonts.
 
-    A letter that matplotlib's own font lacks is there in the reader's, so its warning is none of ours.
+    The reader's fonts have the letters that matplotlib's own font lacks, so its warning is not needed.
     """
     import matplotlib as mpl
     from matplotlib import style
@@ -91,7 +92,7 @@ def _plain_style() -> Iterator[None]:
 
 
 def _address(figure: "Figure") -> str:
-    """Return a figure as the address of a picture that needs no file."""
+    """Return a figure as a data address, which needs no file."""
     file = io.BytesIO()
     figure.savefig(file, format="svg", dpi=_DOTS_PER_INCH, metadata={"Date": None, "Creator": None})
     return f"data:image/svg+xml;base64,{base64.b64encode(file.getvalue()).decode('ascii')}"

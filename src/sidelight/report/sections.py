@@ -1,8 +1,7 @@
 """The sections of the page."""
 
 from sidelight._typing import FloatArray
-from sidelight.describe.numbers import measured
-from sidelight.describe.wording import count, grouped, listed, percent
+from sidelight._wording import count, grouped, listed, percent
 from sidelight.report.content import Content
 from sidelight.report.markup import bar, bullets, folded, paragraph, picture, swatch, table, text
 from sidelight.report.pictures import Pictures
@@ -14,7 +13,7 @@ _COLUMNS_SHOWN = 12
 
 
 def given_section(content: Content) -> str:
-    """Return what there was to start from."""
+    """Return the table, its columns, the statements about its rows, and the notes."""
     kinds: dict[str, int] = {}
     for column in content.columns:
         kinds[column.kind] = kinds.get(column.kind, 0) + 1
@@ -34,9 +33,9 @@ def given_section(content: Content) -> str:
         columns += f'<p class="quiet">{text(count(left, "further column"))} not listed.</p>'
     summary = f"The columns ({listed([f'{number} × {kind}' for kind, number in kinds.items()])})"
     parts.append(columns if len(rows) <= _COLUMNS_SHOWN else folded(summary, columns))
-    parts.append("<h3>Said about the rows</h3>")
-    said = content.statements.said
-    parts.append(bullets(said) if said else paragraph("Nothing: the clusters come from the table alone."))
+    parts.append("<h3>Statements about the rows</h3>")
+    lines = content.statements.lines
+    parts.append(bullets(lines) if lines else paragraph("None: the clusters come from the table alone."))
     if content.notes:
         parts.append(f"<h3>Notes</h3>{bullets(content.notes)}")
     return "".join(parts)
@@ -45,7 +44,7 @@ def given_section(content: Content) -> str:
 def found_section(content: Content, pictures: Pictures, colours: FloatArray) -> str:
     """Return the clusters, their sizes and their picture."""
     largest = max(cluster.size for cluster in content.clusters)
-    sure = content.sureness is not None
+    has_certainty = content.certainty is not None
     rows = []
     for cluster, colour in zip(content.clusters, colours, strict=True):
         cells = [
@@ -54,14 +53,14 @@ def found_section(content: Content, pictures: Pictures, colours: FloatArray) -> 
             percent(cluster.size / content.n_rows),
             bar(cluster.size / largest, colour),
         ]
-        if sure:
+        if has_certainty:
             cells.append("–" if cluster.certainty is None else f"{cluster.certainty:.3f}")
         rows.append(cells)
-    headings = ["cluster", "rows", "share", "", *(["mean certainty"] if sure else [])]
-    sizes = table(headings, rows, numbers=(1, 2, 4) if sure else (1, 2))
+    headings = ["cluster", "rows", "share", "", *(["mean certainty"] if has_certainty else [])]
+    sizes = table(headings, rows, numbers=(1, 2, 4) if has_certainty else (1, 2))
     described = (
         "Rows coloured by cluster; the paler, the less certain. Rings mark labels, lines join linked rows, red marks "
-        "what the result breaks."
+        "broken statements."
     )
     course = (
         ""
@@ -74,7 +73,7 @@ def found_section(content: Content, pictures: Pictures, colours: FloatArray) -> 
 
 
 def _course(content: Content) -> str:
-    """Return how the model came about."""
+    """Return the name of the model and whether its fit converged."""
     words = f"Fitted by {content.model}"
     if content.converged is None or content.n_iter is None:
         return f"{words}."
@@ -86,9 +85,9 @@ def _course(content: Content) -> str:
 
 
 def profiles_section(content: Content, pictures: Pictures) -> str:
-    """Return what makes each cluster, in words, as a picture and as numbers."""
+    """Return the profile of each cluster, in words, as a picture and as numbers."""
     if content.profiles is None or pictures.profiles is None:
-        return paragraph("There is one cluster only, so there is nothing to tell it from.")
+        return paragraph("There is one cluster only, so there is no other to compare it with.")
     items = "".join(
         f"<dt>{text(cluster.name)}</dt><dd>"
         + (text("; ".join(cluster.words)) if cluster.words else "nothing sets its rows apart from the rest")
@@ -101,7 +100,7 @@ def profiles_section(content: Content, pictures: Pictures) -> str:
     for place, feature in enumerate(shown.features):
         values = shown.inside[:, place]
         scale = float(abs(values).max())
-        cells = [percent(value) if feature.kind == "share" else measured(value, scale) for value in values.tolist()]
+        cells = [feature.comparison.write_value(value, scale) for value in values.tolist()]
         rows.append([text(feature.name), *cells])
     columns = range(1, len(shown.names) + 1)
     weighed = (
@@ -122,24 +121,24 @@ def profiles_section(content: Content, pictures: Pictures) -> str:
 
 
 def certainty_section(content: Content, pictures: Pictures) -> str:
-    """Return how sure the model is, and of which rows the least."""
-    sureness = content.sureness
-    if sureness is None:
-        return paragraph(f"{content.model} puts every row in one cluster and does not say how sure it is.")
+    """Return how certain the assignment is, and the least certain rows."""
+    certainty = content.certainty
+    if certainty is None:
+        return paragraph(f"{content.model} puts every row in one cluster and gives no probabilities.")
     words = (
-        f"The cluster of a row has a probability of {sureness.mean:.3f} on average; for {percent(sureness.sure)} of "
+        f"The cluster of a row has a probability of {certainty.mean:.3f} on average; for {percent(certainty.sure)} of "
         "the rows it is .9 or more."
     )
-    if not sureness.uses_statements:
-        words += " These are probabilities by the model alone, without what was said about the rows."
+    if not certainty.uses_statements:
+        words += " These probabilities come from the model alone, without the statements about the rows."
     parts = [paragraph(words)]
     if pictures.membership is not None:
         described = (
-            "Rows, cluster by cluster, the surest at the top of each, against clusters: the deeper the colour, the "
+            "Rows against clusters, sorted by cluster, the most certain at the top of each: the deeper the colour, the "
             "more probable. Where a cluster fades, other columns show where its rows might belong."
         )
         parts.append(picture(pictures.membership, described))
-    if sureness.doubtful:
+    if certainty.doubtful:
         rows = [
             (
                 text(row.row),
@@ -148,7 +147,7 @@ def certainty_section(content: Content, pictures: Pictures) -> str:
                 text(row.next_best),
                 f"{row.next_probability:.3f}",
             )
-            for row in sureness.doubtful
+            for row in certainty.doubtful
         ]
         parts.append("<h3>The least certain rows</h3>")
         parts.append(table(("row", "cluster", "probability", "next best", "probability"), rows, numbers=(2, 4)))
@@ -158,15 +157,15 @@ def certainty_section(content: Content, pictures: Pictures) -> str:
 
 
 def broken_section(content: Content) -> str:
-    """Return the statements that the result breaks, or that there are none."""
+    """Return the statements that the result breaks."""
     statements = content.statements
     if not statements.n_stated:
-        return paragraph("None: nothing was said about the rows.")
+        return paragraph("None: there are no statements about the rows.")
     if not statements.n_broken:
         return paragraph(f"None: the result respects {_all_of(statements.n_stated)}.")
     return paragraph(
-        f"{grouped(statements.n_broken)} of {count(statements.n_stated, 'statement')}. What follows may be wrong in "
-        "what was said, or in the clusters: these rows are worth a look."
+        f"{grouped(statements.n_broken)} of {count(statements.n_stated, 'statement')}. Either the statement or "
+        "the cluster may be wrong: these rows are worth a look."
     ) + "".join(_broken_kind(kind) for kind in statements.kinds if kind.n_broken)
 
 
@@ -175,15 +174,15 @@ def _all_of(number: int) -> str:
 
 
 def _broken_kind(kind: StatementKind) -> str:
-    rows = [(text(statement.rows), text(statement.said), text(statement.found)) for statement in kind.broken]
+    rows = [(text(statement.rows), text(statement.statement), text(statement.found)) for statement in kind.broken]
     heading = f"<h3>{grouped(kind.n_broken)} of {text(count(kind.n_stated, kind.kind))}</h3>"
     left = kind.n_broken - len(rows)
     more = f'<p class="quiet">{grouped(left)} more not listed; the first {MOST_BROKEN} are.</p>' if left else ""
-    return heading + table(("rows" if kind.kind.endswith("link") else "row", "was said", "came out"), rows) + more
+    return heading + table(("rows" if kind.kind.endswith("link") else "row", "statement", "result"), rows) + more
 
 
 def usage_section(content: Content) -> str:
-    """Return how to go on."""
+    """Return how to assign new rows, and the parameters of the model."""
     return f"<pre>{text(chr(10).join(content.usage))}</pre>" + folded(
         "How the model was set up", f"<pre>{text(content.parameters)}</pre>"
     )

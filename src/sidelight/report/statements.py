@@ -1,12 +1,12 @@
-"""What was said about the rows, and which of it the result breaks."""
+"""The statements about the rows (labels, links, blocks), and which of them the result breaks."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from sidelight._typing import AnyArray, IntArray
-from sidelight.describe.wording import count, listed
+from sidelight._typing import AnyArray, FloatArray, IntArray
+from sidelight._wording import count, listed
 from sidelight.metrics import Violations, violations
 from sidelight.side import SideInformation
 
@@ -14,15 +14,15 @@ MOST_BROKEN = 40
 
 
 class BrokenStatement(NamedTuple):
-    """A statement that the result breaks: the rows it is about, what was said, and what came out."""
+    """A statement that the result breaks: its rows, the statement, and the result."""
 
     rows: str
-    said: str
+    statement: str
     found: str
 
 
 class StatementKind(NamedTuple):
-    """Statements of one kind: how many there are, how many are broken, and the first of these."""
+    """Statements of one kind: their number, the number of broken ones, and the first of these."""
 
     kind: str
     n_stated: int
@@ -31,19 +31,16 @@ class StatementKind(NamedTuple):
 
 
 class Statements(NamedTuple):
-    """Everything that was said.
+    """All statements about the rows.
 
     Parameters
     ----------
-    labels : list of (name, number of rows)
-        Labelled rows by class; empty where the classes are not known here.
-    said : list of str
-        In words, kind by kind.
+    lines : list of str
+        In words, one line for each kind.
     kinds : list of StatementKind
     """
 
-    labels: list[tuple[str, int]]
-    said: list[str]
+    lines: list[str]
     kinds: list[StatementKind]
 
     @property
@@ -60,116 +57,107 @@ class Statements(NamedTuple):
 def read_statements(
     model: Any, side: SideInformation | None, clusters: IntArray, names: list[str], row_names: AnyArray | None
 ) -> Statements:
-    """Return what was said about the rows and what the clusters break of it.
+    """Return the statements about the rows, and those that the clusters break.
 
     Parameters
     ----------
     model : fitted estimator
-        Where ``side`` is not given, its ``violations_`` tell which rows broken statements are about.
+        Without ``side``, its ``violations_`` give the rows of broken statements.
     side : SideInformation, optional
     clusters : (n,)
     names : list of str
-        Of the clusters.
+        Names of the clusters.
     row_names : (n,), optional
-        Row numbers where absent.
+        Names of the rows; their numbers by default.
     """
     found: Violations | None = getattr(model, "violations_", None) if side is None else violations(side, clusters)
     if found is None or not found.n_statements:
-        return Statements([], [], [])
+        return Statements([], [])
 
-    def called(row: Any) -> str:
-        return str(row) if row_names is None else str(row_names[row])
-
-    def cluster(row: Any) -> str:
-        return names[clusters[row]]
-
+    quotes = _Quotes(side, clusters, names, row_names)
     kinds = [
-        _kind("label", found.n_labels, found.labels, lambda row: _broken_label(row, side, called, cluster)),
-        _kind(
-            "must-link",
-            found.n_must_link,
-            found.must_link,
-            lambda pair: _broken_link(pair, True, side, called, cluster),
-        ),
-        _kind(
-            "cannot-link",
-            found.n_cannot_link,
-            found.cannot_link,
-            lambda pair: _broken_link(pair, False, side, called, cluster),
-        ),
-        _kind("block member", found.n_blocks, found.blocks, lambda row: _broken_block(row, side, called, cluster)),
+        _kind("label", found.n_labels, found.labels, quotes.label),
+        _kind("must-link", found.n_must_link, found.must_link, quotes.must_link),
+        _kind("cannot-link", found.n_cannot_link, found.cannot_link, quotes.cannot_link),
+        _kind("block member", found.n_blocks, found.blocks, quotes.block),
     ]
-    return Statements(_labels(side), _said(side, found), [kind for kind in kinds if kind.n_stated])
+    return Statements(_lines(side, found), [kind for kind in kinds if kind.n_stated])
 
 
-def _kind(name: str, n_stated: int, broken: IntArray, tell: Callable[[Any], BrokenStatement]) -> StatementKind:
-    return StatementKind(name, n_stated, len(broken), [tell(statement) for statement in broken[:MOST_BROKEN]])
+def _kind(name: str, n_stated: int, broken: IntArray, quote: Callable[[Any], BrokenStatement]) -> StatementKind:
+    return StatementKind(name, n_stated, len(broken), [quote(statement) for statement in broken[:MOST_BROKEN]])
 
 
-def _broken_label(
-    row: Any, side: SideInformation | None, called: Callable[[Any], str], cluster: Callable[[Any], str]
-) -> BrokenStatement:
-    said = "a label" if side is None else f"label {side.label_names[side.labels[row]]}"
-    return BrokenStatement(called(row), said, f"in {cluster(row)}")
+class _Quotes(NamedTuple):
+    """Puts broken statements into words; without side information, only their rows are known."""
+
+    side: SideInformation | None
+    clusters: IntArray
+    names: list[str]
+    row_names: AnyArray | None
+
+    def label(self, row: Any) -> BrokenStatement:
+        label = "a label" if self.side is None else f"label {self.side.label_names[self.side.labels[row]]}"
+        return BrokenStatement(self._row(row), label, f"in {self._cluster(row)}")
+
+    def must_link(self, pair: Any) -> BrokenStatement:
+        side = self.side
+        confidence = "" if side is None else _confidence(pair, side.must_link, side.must_link_confidence)
+        first, second = (self._cluster(row) for row in pair)
+        return BrokenStatement(self._rows(pair), f"belong together{confidence}", f"in {first} and {second}")
+
+    def cannot_link(self, pair: Any) -> BrokenStatement:
+        side = self.side
+        confidence = "" if side is None else _confidence(pair, side.cannot_link, side.cannot_link_confidence)
+        found = f"both in {self._cluster(pair[0])}"
+        return BrokenStatement(self._rows(pair), f"do not belong together{confidence}", found)
+
+    def block(self, row: Any) -> BrokenStatement:
+        block = "its block" if self.side is None else f"block {self.side.block_names[self.side.blocks[row]]}"
+        found = f"in {self._cluster(row)}, most of the block is not"
+        return BrokenStatement(self._row(row), f"belongs with {block}", found)
+
+    def _row(self, row: Any) -> str:
+        return str(row) if self.row_names is None else str(self.row_names[row])
+
+    def _rows(self, pair: Any) -> str:
+        return " and ".join(self._row(row) for row in pair)
+
+    def _cluster(self, row: Any) -> str:
+        return self.names[self.clusters[row]]
 
 
-def _broken_link(
-    pair: Any,
-    together: bool,
-    side: SideInformation | None,
-    called: Callable[[Any], str],
-    cluster: Callable[[Any], str],
-) -> BrokenStatement:
-    first, second = pair
-    rows = f"{called(first)} and {called(second)}"
-    sure = _confidence(pair, together, side)
-    if together:
-        return BrokenStatement(rows, f"belong together{sure}", f"in {cluster(first)} and {cluster(second)}")
-    return BrokenStatement(rows, f"do not belong together{sure}", f"both in {cluster(first)}")
-
-
-def _confidence(pair: Any, together: bool, side: SideInformation | None) -> str:
-    """Return how sure a link was said to be, in words; nothing where it is certain or not known here."""
-    if side is None:
-        return ""
-    links, confidence = (
-        (side.must_link, side.must_link_confidence) if together else (side.cannot_link, side.cannot_link_confidence)
-    )
-    sure = float(confidence[(links == pair).all(axis=1)][0])
-    return "" if sure == 1 else f" (confidence {sure:.2g})"
-
-
-def _broken_block(
-    row: Any, side: SideInformation | None, called: Callable[[Any], str], cluster: Callable[[Any], str]
-) -> BrokenStatement:
-    block = "its block" if side is None else f"block {side.block_names[side.blocks[row]]}"
-    return BrokenStatement(called(row), f"belongs with {block}", f"in {cluster(row)}, most of the block is not")
+def _confidence(pair: Any, links: IntArray, confidence: FloatArray) -> str:
+    """Return the confidence of a link in words; empty where it is 1."""
+    value = float(confidence[(links == pair).all(axis=1)][0])
+    return "" if value == 1 else f" (confidence {value:.2g})"
 
 
 def _labels(side: SideInformation | None) -> list[tuple[str, int]]:
+    """Return the labels with the number of their rows; empty without side information."""
     if side is None:
         return []
     numbers = np.bincount(side.labels[side.labels >= 0], minlength=len(side.label_names))
     return [(str(name), int(number)) for name, number in zip(side.label_names, numbers, strict=True) if number]
 
 
-def _said(side: SideInformation | None, found: Violations) -> list[str]:
-    """Return in words what was said, kind by kind."""
-    said = []
+def _lines(side: SideInformation | None, found: Violations) -> list[str]:
+    """Return one line for each kind of statement."""
+    lines = []
     labels = _labels(side)
     if labels:
-        said.append(f"{count(found.n_labels, 'label')}: {listed([f'{name} ({number})' for name, number in labels])}")
+        lines.append(f"{count(found.n_labels, 'label')}: {listed([f'{name} ({number})' for name, number in labels])}")
     elif found.n_labels:
-        said.append(count(found.n_labels, "label"))
+        lines.append(count(found.n_labels, "label"))
     for name, number, unsure in (
         ("must-link", found.n_must_link, None if side is None else side.must_link_confidence),
         ("cannot-link", found.n_cannot_link, None if side is None else side.cannot_link_confidence),
     ):
         if number:
             n_unsure = 0 if unsure is None else int((unsure < 1).sum())
-            said.append(count(number, name) + (f", {n_unsure} with a confidence below 1" if n_unsure else ""))
+            lines.append(count(number, name) + (f", {n_unsure} with a confidence below 1" if n_unsure else ""))
     if found.n_blocks:
-        said.append(f"{count(found.n_blocks, 'row')} in blocks that share a class")
+        lines.append(f"{count(found.n_blocks, 'row')} in blocks that share a class")
     if side is not None and side.n_dropped:
-        said.append(f"{count(side.n_dropped, 'statement')} about rows that are not in the table, left out")
-    return said
+        lines.append(f"{count(side.n_dropped, 'statement')} about rows that are not in the table, left out")
+    return lines

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import numpy as np
 
 from sidelight._typing import AnyArray, BoolArray, FloatArray
+from sidelight.tables.column_summary import Summary, range_of_numbers
+from sidelight.tables.comparison import MEANS, Comparison
 from sidelight.tables.frame import RawColumn
 
 if TYPE_CHECKING:
     from sidelight.tables.survey import Survey
 
 Kind = TypeVar("Kind", bound="type[ColumnKind]")
-
 
 Categories = tuple[tuple[Any, ...] | None, ...]
 
@@ -35,8 +36,13 @@ class ColumnKind(ABC):
         Which cells fit, in words; None where every number does.
     encodes : bool
         Whether cells are categories of any type, which become codes 0, 1, 2, …
-    whole_rows : bool
-        Whether it describes whole rows, so that a table has it in all columns or in none.
+    compositional : bool
+        Whether it describes whole rows, so that a table has it in all columns or in none, and a cell counts as its
+        share of the sum of its row.
+    comparison : Comparison
+        How clusters are compared on such a column, or on each of its categories.
+    summary : Summary
+        How a report summarises such a column.
     """
 
     name: ClassVar[str]
@@ -44,7 +50,9 @@ class ColumnKind(ABC):
     plural: ClassVar[str]
     takes: ClassVar[str | None] = None
     encodes: ClassVar[bool] = False
-    whole_rows: ClassVar[bool] = False
+    compositional: ClassVar[bool] = False
+    comparison: ClassVar[Comparison] = MEANS
+    summary: ClassVar[Summary] = staticmethod(range_of_numbers)
 
     @abstractmethod
     def recognises(self, column: RawColumn) -> bool:

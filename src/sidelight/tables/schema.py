@@ -70,7 +70,7 @@ def learn_schema(X: Any, family: Any) -> Schema:
     """
     names, n_columns = column_names(X), X.shape[1]
     wanted = _wanted_kinds(family, names, n_columns)
-    if wanted[0] != "auto" and kind_named(wanted[0]).whole_rows:
+    if wanted[0] != "auto" and kind_named(wanted[0]).compositional:
         return Schema.uniform(wanted[0], n_columns, names)
     if set(wanted) == {"auto"} and as_frame(X) is None and X.dtype.kind in "fiu":
         return Schema.uniform("gaussian", n_columns)
@@ -125,12 +125,12 @@ def _wanted_kinds(family: Any, names: tuple[Any, ...] | None, n_columns: int) ->
         return [family] * n_columns
     wanted = ["auto"] * n_columns
     for key, kind in family.items():
-        if isinstance(kind, str) and kind in kinds and kinds[kind].whole_rows:
+        if isinstance(kind, str) and kind in kinds and kinds[kind].compositional:
             raise ValueError(
                 f"family[{key!r}] is {kind!r}, which describes whole rows; use 'poisson' for a column of counts, "
                 f"or family={kind!r} for a table that has no other columns."
             )
-        columns = [name for name, found in kinds.items() if not found.whole_rows]
+        columns = [name for name, found in kinds.items() if not found.compositional]
         check_choice(f"family[{key!r}]", kind, ("auto", *columns))
         wanted[_position(key, names, n_columns)] = kind
     return wanted

@@ -104,6 +104,6 @@ def embedding(
     parts = []
     for name in sorted(set(schema.kinds)):
         kind, numbers = kind_named(name), schema.of_kind(name)
-        cells = values if kind.whole_rows else values[:, numbers]
+        cells = values if kind.compositional else values[:, numbers]
         parts.append(kind.embed(cells, weights, survey.only(numbers), random))
     return np.concatenate(parts, axis=1)

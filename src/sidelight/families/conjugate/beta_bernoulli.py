@@ -15,6 +15,8 @@ from sidelight.families.evaluators.cells import cell_evaluator
 from sidelight.families.evaluators.evaluator import Evaluator
 from sidelight.families.statistics import CellStatistics
 from sidelight.kernels.loops import Backend
+from sidelight.tables.column_summary import share_of_yes
+from sidelight.tables.comparison import SHARES
 from sidelight.tables.frame import RawColumn
 from sidelight.tables.kinds import Categories, ColumnKind, observed_integers, register_kind
 from sidelight.tables.survey import Survey
@@ -96,6 +98,8 @@ class Bernoulli(ColumnKind):
     """Columns of 0 and 1."""
 
     name, noun, plural, takes = "bernoulli", "yes or no", "yes or no", "0 and 1"
+    comparison = SHARES
+    summary = staticmethod(share_of_yes)
 
     def recognises(self, column: RawColumn) -> bool:
         """Say whether a column holds booleans, or no integers but 0 and 1."""

@@ -18,6 +18,8 @@ from sidelight.families.evaluators.evaluator import Evaluator
 from sidelight.families.evaluators.linear import LinearEvaluator
 from sidelight.families.statistics import CountStatistics
 from sidelight.kernels.loops import Backend
+from sidelight.tables.column_summary import shares_of_categories
+from sidelight.tables.comparison import SHARES
 from sidelight.tables.frame import RawColumn
 from sidelight.tables.kinds import Categories, ColumnKind, register_kind
 from sidelight.tables.survey import Survey
@@ -145,6 +147,8 @@ class Categorical(ColumnKind):
 
     name, noun, plural = "categorical", "category", "categories"
     encodes = True
+    comparison = SHARES
+    summary = staticmethod(shares_of_categories)
 
     def recognises(self, column: RawColumn) -> bool:
         """Say whether a column holds text."""

@@ -16,6 +16,8 @@ from sidelight.families.evaluators.counts import CountEvaluator, CountPredictive
 from sidelight.families.evaluators.evaluator import Evaluator
 from sidelight.families.statistics import CountStatistics
 from sidelight.kernels.loops import Backend
+from sidelight.tables.column_summary import range_of_counts
+from sidelight.tables.comparison import RATES
 from sidelight.tables.frame import RawColumn
 from sidelight.tables.kinds import Categories, ColumnKind, is_count, register_kind
 from sidelight.tables.survey import Survey
@@ -104,7 +106,9 @@ class Multinomial(ColumnKind):
     """Whole rows of counts, given their sums."""
 
     name, noun, plural, takes = "multinomial", "count", "counts", "counts 0, 1, 2, …, none of them missing"
-    whole_rows = True
+    compositional = True
+    comparison = RATES
+    summary = staticmethod(range_of_counts)
 
     def recognises(self, column: RawColumn) -> bool:
         """Return False: it describes whole rows, and only where the user wants it."""

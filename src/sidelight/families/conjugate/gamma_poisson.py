@@ -15,6 +15,8 @@ from sidelight.families.evaluators.counts import log_factorials
 from sidelight.families.evaluators.evaluator import Evaluator
 from sidelight.families.statistics import CellStatistics
 from sidelight.kernels.loops import Backend
+from sidelight.tables.column_summary import range_of_counts
+from sidelight.tables.comparison import RATES
 from sidelight.tables.frame import RawColumn
 from sidelight.tables.kinds import Categories, ColumnKind, is_count, observed_integers, register_kind
 from sidelight.tables.survey import Survey
@@ -122,6 +124,8 @@ class Poisson(ColumnKind):
     """
 
     name, noun, plural, takes = "poisson", "count", "counts", "counts 0, 1, 2, …"
+    comparison = RATES
+    summary = staticmethod(range_of_counts)
 
     def recognises(self, column: RawColumn) -> bool:
         """Say whether integers are counts: from 0 beyond 1, with mean at most 20 and variance half of it or more."""

@@ -6,6 +6,8 @@ import numpy as np
 from numpy.random import RandomState
 
 from sidelight._typing import FloatArray, IntArray
+from sidelight.tables.column_summary import range_of_numbers
+from sidelight.tables.comparison import MEANS
 from sidelight.tables.frame import RawColumn
 from sidelight.tables.kinds import Categories, ColumnKind, register_kind
 from sidelight.tables.survey import Survey
@@ -21,6 +23,8 @@ class Gaussian(ColumnKind):
     """Columns of numbers."""
 
     name, noun, plural = "gaussian", "number", "numbers"
+    comparison = MEANS
+    summary = staticmethod(range_of_numbers)
 
     def recognises(self, column: RawColumn) -> bool:
         """Say whether a column holds numbers; integers that look like 0 and 1 or like counts fit other kinds better."""

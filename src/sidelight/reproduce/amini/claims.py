@@ -1,4 +1,4 @@
-"""What Amini's lecture claims, and how the experiments judge it."""
+"""The verdicts on the claims of Amini's lecture."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""The data, methods and measures by which the claims of Amini's lecture are tried."""
+"""The data, methods and measures that test the claims of Amini's lecture."""
 
 from collections.abc import Callable, Mapping
 from functools import cache, partial
@@ -29,8 +29,8 @@ GROUP_MEASURES = (PURITY, PURITY_FREE, INFORMATION)
 CLASS_MEASURES = (ACCURACY, FREE, INFORMATION)
 
 
-class Drawn(NamedTuple):
-    """A table, its classes as numbers, and the labels that are told; -1 where none is."""
+class Draw(NamedTuple):
+    """A table, its classes as numbers, and the labels given; -1 for unlabelled rows."""
 
     X: FloatArray
     y: IntArray
@@ -60,37 +60,37 @@ def unit_table(name: str) -> tuple[FloatArray, IntArray]:
     return MinMaxScaler().fit_transform(np.asarray(X, dtype=float)), np.unique(y, return_inverse=True)[1]
 
 
-def draw_unlabelled(name: str) -> Drawn:
-    """Return a set of which nothing is told."""
+def draw_unlabelled(name: str) -> Draw:
+    """Return a set without labels."""
     X, y = _table(name)
-    return Drawn(X, y, np.full(len(y), -1))
+    return Draw(X, y, np.full(len(y), -1))
 
 
-def draw_heaps(distance: float, seed: int) -> Drawn:
-    """Return two round Gaussians in the plane, so many standard deviations apart."""
+def draw_gaussians(distance: float, seed: int) -> Draw:
+    """Return two round Gaussians in the plane, at a distance in standard deviations."""
     y = np.repeat([0, 1], [200, 100])
     X = np.random.default_rng(seed).normal(size=(300, 2))
     X[:, 0] += distance * y
-    return Drawn(X, y, np.full(300, -1))
+    return Draw(X, y, np.full(300, -1))
 
 
-def draw_fraction(name: str, fraction: float, seed: int) -> Drawn:
+def draw_fraction(name: str, fraction: float, seed: int) -> Draw:
     """Return a set with a fraction of each class labelled."""
     X, y = _table(name)
-    return Drawn(X, y, draw_labels(y, fraction=fraction, stratify=True, random_state=seed))
+    return Draw(X, y, draw_labels(y, fraction=fraction, stratify=True, random_state=seed))
 
 
-def draw_per_class(name: str, per_class: int, seed: int) -> Drawn:
-    """Return a set with so many labels of each class."""
+def draw_per_class(name: str, per_class: int, seed: int) -> Draw:
+    """Return a set with a number of labels of each class."""
     if name == "two moons":
         X, y, _ = two_moons(random_state=seed)
     else:
         X, y = _table(name)
-    return Drawn(X, y, draw_labels(y, per_class=per_class, random_state=seed))
+    return Draw(X, y, draw_labels(y, per_class=per_class, random_state=seed))
 
 
 def plain_mixture(method: str, n_classes: int, seed: int) -> LabelledMixture:
-    """Return EM or CEM as the lecture has them, or our own choice of where to start."""
+    """Return EM or CEM with the start of the lecture, or with our own."""
     if method == "LabelledMixture":
         return LabelledMixture(n_classes, tol=1e-6, max_iter=1000, random_state=seed)
     assignment = {"EM": "soft", "CEM": "hard"}[method]
@@ -99,37 +99,37 @@ def plain_mixture(method: str, n_classes: int, seed: int) -> LabelledMixture:
     )
 
 
-def named_classes(model: Any, drawn: Drawn) -> IntArray:
-    """Fit a model to table and labels, and return the class of every row; -1 for a cluster that nobody named."""
+def named_classes(model: Any, drawn: Draw) -> IntArray:
+    """Fit a model to table and labels, and return the class of every row; -1 for a cluster without a label."""
     model.fit(drawn.X, drawn.known)
     names = [int(name) if isinstance(name, (int, np.integer)) else -1 for name in model.cluster_names_.tolist()]
     return np.asarray(names)[model.labels_]
 
 
-def _labelled_mixture(drawn: Drawn, seed: int, assignment: str, unlabelled_weight: float) -> IntArray:
+def _labelled_mixture(drawn: Draw, seed: int, assignment: str, unlabelled_weight: float) -> IntArray:
     model = LabelledMixture(
         assignment=assignment, init_params="labels", unlabelled_weight=unlabelled_weight, random_state=seed
     )
     return named_classes(model, drawn)
 
 
-def _regression(drawn: Drawn, seed: int) -> IntArray:
-    told = drawn.known >= 0
-    found = LogisticRegression(max_iter=1000).fit(drawn.X[told], drawn.y[told]).predict(drawn.X)
-    return np.where(told, drawn.known, found)
+def _regression(drawn: Draw, seed: int) -> IntArray:
+    labelled = drawn.known >= 0
+    found = LogisticRegression(max_iter=1000).fit(drawn.X[labelled], drawn.y[labelled]).predict(drawn.X)
+    return np.where(labelled, drawn.known, found)
 
 
-def _self_training(drawn: Drawn, seed: int) -> IntArray:
+def _self_training(drawn: Draw, seed: int) -> IntArray:
     model = SelfTrainingClassifier(LogisticRegression(max_iter=1000)).fit(drawn.X, drawn.known)
     return np.where(drawn.known >= 0, drawn.known, model.predict(drawn.X))
 
 
 def graph_of(similarity: str, *, everyone: bool = False, smoothness: float = SMOOTHNESS) -> GraphPropagation:
-    """Return labels that spread over a graph of neighbours, or of all rows, with the λ of these experiments."""
+    """Return label propagation on a graph of neighbours, or of all rows, with the λ of these experiments."""
     return GraphPropagation(similarity=similarity, n_neighbors=None if everyone else 10, smoothness=smoothness)
 
 
-CLASSIFIERS: Mapping[str, Callable[[Drawn, int], IntArray]] = {
+CLASSIFIERS: Mapping[str, Callable[[Draw, int], IntArray]] = {
     "labelled rows only": partial(_labelled_mixture, assignment="soft", unlabelled_weight=0.0),
     "EM with labels": partial(_labelled_mixture, assignment="soft", unlabelled_weight=1.0),
     "CEM with labels": partial(_labelled_mixture, assignment="hard", unlabelled_weight=1.0),
@@ -151,8 +151,8 @@ GRAPHS: Mapping[str, Callable[[], GraphPropagation]] = {
 SIMILARITIES = {"Jaccard": "jaccard", "Dice": "dice", "cosine": "cosine", "Euclidean": "rbf"}
 
 
-def group_scores(drawn: Drawn, labels: AnyArray) -> dict[str, float]:
-    """Return the measures of groups; nothing is told, so all rows are rows without a label."""
+def group_scores(drawn: Draw, labels: AnyArray) -> dict[str, float]:
+    """Return the measures of groups; there are no labels, so all rows are rows without a label."""
     purity = purity_score(drawn.y, labels)
     return {
         PURITY: purity,
@@ -161,7 +161,7 @@ def group_scores(drawn: Drawn, labels: AnyArray) -> dict[str, float]:
     }
 
 
-def class_scores(drawn: Drawn, classes: IntArray) -> dict[str, float]:
+def class_scores(drawn: Draw, classes: IntArray) -> dict[str, float]:
     """Return the measures of classes."""
     right, free = classes == drawn.y, drawn.known < 0
     return {
@@ -171,11 +171,11 @@ def class_scores(drawn: Drawn, classes: IntArray) -> dict[str, float]:
     }
 
 
-def criterion(model: GraphPropagation, drawn: Drawn) -> float:
+def criterion(model: GraphPropagation, drawn: Draw) -> float:
     """Return ½‖SỸ − SY‖² + λ tr Ỹᵀ(D − W)Ỹ of a fitted model, with λ = SMOOTHNESS and not the model's own."""
     graph = row_graph(drawn.X, model.similarity, n_neighbors=model.n_neighbors, gamma=model.gamma_)
-    shares, told = model.posterior_, drawn.known >= 0
-    misfit = np.square(shares[told] - np.eye(drawn.n_classes)[drawn.known[told]]).sum()
+    shares, labelled = model.posterior_, drawn.known >= 0
+    misfit = np.square(shares[labelled] - np.eye(drawn.n_classes)[drawn.known[labelled]]).sum()
     degrees = np.asarray(graph.sum(axis=1)).ravel()
     roughness = (shares * (degrees[:, None] * shares - graph @ shares)).sum()
     return float(0.5 * misfit + SMOOTHNESS * roughness)

@@ -1,4 +1,4 @@
-"""Amini's lecture: K-means, EM and CEM, the same with labels, self-training, and labels that spread over a graph."""
+"""Amini's lecture: the protocol, the experiments and their pictures."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -19,11 +19,11 @@ from sidelight.reproduce.amini.methods import (
     SETS,
     SIMILARITIES,
     STEPS,
-    Drawn,
+    Draw,
     class_scores,
     criterion,
     draw_fraction,
-    draw_heaps,
+    draw_gaussians,
     draw_per_class,
     draw_unlabelled,
     graph_of,
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PROTOCOL = """
-**What is run again.** A lecture prints no experiments: it shows pictures and makes claims. Its pictures are numbered in
-their order: 1 K-means step by step, 2 the lower bound of EM, 3 EM on two heaps step by step, 4 unlabelled rows beside
+**What is run again.** A lecture prints pictures and claims instead of experiments. Its pictures are numbered in their
+order: 1 K-means step by step, 2 the lower bound of EM, 3 EM on two clusters step by step, 4 unlabelled rows beside
 labelled ones, 5 and 6 the cluster and low density assumptions, 7 self-training step by step, 8 a manifold. Figures 1 to
 4, 7 and 8 are experiments here. Table 1 is the list of similarity measures, which is printed without a number.
 
@@ -82,7 +82,7 @@ def measure_partition(setting: Setting, method: str, seed: int) -> Mapping[str, 
     return group_scores(drawn, one if method == ONE_CLUSTER else models[method]().fit(drawn.X).labels_)
 
 
-def _mixture_scores(drawn: Drawn, method: str, seed: int) -> dict[str, float]:
+def _mixture_scores(drawn: Draw, method: str, seed: int) -> dict[str, float]:
     if method == ONE_CLUSTER:
         return {**group_scores(drawn, np.zeros(len(drawn.y), dtype=int)), FALL: 0.0, STEPS: 0.0}
     model = plain_mixture(method, drawn.n_classes, seed).fit(drawn.X)
@@ -95,9 +95,9 @@ def measure_mixture(setting: Setting, method: str, seed: int) -> Mapping[str, fl
     return _mixture_scores(draw_unlabelled(str(setting[0])), method, seed)
 
 
-def measure_heaps(setting: Setting, method: str, seed: int) -> Mapping[str, float]:
-    """Measure EM or CEM on two Gaussians so far apart."""
-    return _mixture_scores(draw_heaps(float(setting[0]), seed), method, seed)
+def measure_gaussians(setting: Setting, method: str, seed: int) -> Mapping[str, float]:
+    """Measure EM or CEM on two Gaussians at a distance."""
+    return _mixture_scores(draw_gaussians(float(setting[0]), seed), method, seed)
 
 
 def measure_fraction(setting: Setting, method: str, seed: int) -> Mapping[str, float]:
@@ -107,13 +107,13 @@ def measure_fraction(setting: Setting, method: str, seed: int) -> Mapping[str, f
 
 
 def measure_per_class(setting: Setting, method: str, seed: int) -> Mapping[str, float]:
-    """Measure a method with so many labels of each class."""
+    """Measure a method with a number of labels of each class."""
     drawn = draw_per_class(str(setting[0]), int(setting[1]), seed)
     return class_scores(drawn, CLASSIFIERS[method](drawn, seed))
 
 
 def measure_graph(setting: Setting, method: str, seed: int) -> Mapping[str, float]:
-    """Measure labels that spread over a graph; the criterion is 0 for methods that have none."""
+    """Measure label propagation; the criterion is 0 for methods without one."""
     drawn = draw_per_class(str(setting[0]), int(setting[1]), seed)
     if method not in GRAPHS:
         return {**class_scores(drawn, CLASSIFIERS[method](drawn, seed)), CRITERION: 0.0}
@@ -122,9 +122,9 @@ def measure_graph(setting: Setting, method: str, seed: int) -> Mapping[str, floa
 
 
 def measure_similarity(setting: Setting, method: str, seed: int) -> Mapping[str, float]:
-    """Measure labels that spread over a graph of the rows that are most similar by some measure."""
+    """Measure label propagation on a graph of the rows that are most similar by some measure."""
     X, y = unit_table(str(setting[0]))
-    drawn = Drawn(X, y, draw_labels(y, per_class=int(setting[1]), random_state=seed))
+    drawn = Draw(X, y, draw_labels(y, per_class=int(setting[1]), random_state=seed))
     if method in SIMILARITIES:
         return class_scores(drawn, named_classes(graph_of(SIMILARITIES[method]), drawn))
     return class_scores(drawn, CLASSIFIERS[method](drawn, seed))
@@ -174,7 +174,7 @@ FIGURE_3 = Experiment(
     published=("EM", "CEM"),
     ours=("LabelledMixture",),
     measures=(*GROUP_MEASURES, FALL, STEPS),
-    measure=measure_heaps,
+    measure=measure_gaussians,
     seeds=50,
     quick_seeds=5,
     draw=curves("distance"),
@@ -241,7 +241,7 @@ TABLE_1 = Experiment(
 
 
 def _draw_steps(figure: "Figure") -> None:
-    """Draw K-means step by step on three heaps, from three random rows."""
+    """Draw K-means step by step on three clusters, from three random rows."""
     from sidelight.plots.palette import cluster_colours
 
     random = np.random.RandomState(4)

@@ -1,11 +1,11 @@
-"""Whether what Echraibi et al. claim holds."""
+"""The verdicts on the claims of Echraibi et al."""
 
 from sidelight.reproduce.echraibi.methods import ACCURACY, FREE
 from sidelight.reproduce.framework.experiment import Summary, Verdict, graded
 
 
 def three_clusters(figure_3: Summary, figure_4: Summary) -> Verdict:
-    """Judge by in how many draws three clusters are found."""
+    """Judge by the share of draws with three clusters."""
     shares = {
         (truncation, setting[0], method): summary.mean(setting, method, "right number")
         for truncation, summary in ((4, figure_3), (10, figure_4))
@@ -18,7 +18,7 @@ def three_clusters(figure_3: Summary, figure_4: Summary) -> Verdict:
 
 
 def right_view(figure_5: Summary) -> Verdict:
-    """Judge by in how many draws nearly all rows are as the labels have it."""
+    """Judge by the share of draws in which nearly all rows agree with the labelled view."""
     found = {
         (setting, method): float((figure_5.cells[setting, method].values[ACCURACY] >= 0.98).mean())
         for setting in figure_5.settings

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from sidelight import BayesianMixture
 from sidelight._typing import AnyArray, FloatArray
 from sidelight.datasets import four_gaussians, two_views
-from sidelight.reproduce.echraibi.methods import CLUSTERS, MEASURES, Drawn, fitted_labels, scores
+from sidelight.reproduce.echraibi.methods import CLUSTERS, MEASURES, Draw, fitted_labels, scores
 from sidelight.reproduce.echraibi.published import SSDPGMM
 from sidelight.reproduce.framework.experiment import Experiment, Setting, Summary
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def draw_middles(middles: str, seed: int) -> Drawn:
+def draw_middles(middles: str, seed: int) -> Draw:
     """Return four Gaussians of which the middle two are one class, with 5, 5 and 10 % labelled."""
     X, y, _ = four_gaussians(half_distance={"close": 1.2, "far": 4.0}[middles], random_state=seed)
     random = np.random.default_rng(seed)
@@ -25,16 +26,16 @@ def draw_middles(middles: str, seed: int) -> Drawn:
     for label, fraction in ((0, 0.05), (1, 0.05), (2, 0.10)):
         rows = np.flatnonzero(y == label)
         known[random.choice(rows, round(fraction * len(rows)), replace=False)] = label
-    return Drawn(X, y, known)
+    return Draw(X, y, known)
 
 
-def draw_view(view: str, seed: int) -> Drawn:
+def draw_view(view: str, seed: int) -> Draw:
     """Return four Gaussians with 10 % of one of two views labelled."""
     X, y, _ = two_views(view=view, random_state=seed)
     known = np.full(len(y), -1)
     labelled = np.random.default_rng(seed).permutation(len(y))[: len(y) // 10]
     known[labelled] = y[labelled]
-    return Drawn(X, y, known)
+    return Draw(X, y, known)
 
 
 def _published(truncation: int, seed: int) -> SSDPGMM:
@@ -49,12 +50,12 @@ def _models(truncation: int, seed: int) -> dict[str, Any]:
     }
 
 
-def _told(drawn: Drawn, method: str) -> Drawn:
-    """Return what a method is told: the classical model nothing."""
+def _labels_for(drawn: Draw, method: str) -> Draw:
+    """Return the draw as a method sees it: the classical model sees no labels."""
     return drawn._replace(known=np.full(len(drawn.y), -1)) if method == "DPGMM" else drawn
 
 
-def _synthetic_scores(drawn: Drawn, labels: AnyArray) -> dict[str, float]:
+def _synthetic_scores(drawn: Draw, labels: AnyArray) -> dict[str, float]:
     found = scores(drawn, labels)
     return {**found, "right number": float(found[CLUSTERS] == len(np.unique(drawn.y)))}
 
@@ -62,19 +63,10 @@ def _synthetic_scores(drawn: Drawn, labels: AnyArray) -> dict[str, float]:
 _SYNTHETIC_MEASURES = (*MEASURES, "right number")
 
 
-def measure_middles_4(setting: Setting, method: str, seed: int) -> Mapping[str, float]:
-    """Measure on experiment 3.1 with truncation 4."""
-    return _measure_middles(setting, method, seed, 4)
-
-
-def measure_middles_10(setting: Setting, method: str, seed: int) -> Mapping[str, float]:
-    """Measure on experiment 3.1 with truncation 10."""
-    return _measure_middles(setting, method, seed, 10)
-
-
-def _measure_middles(setting: Setting, method: str, seed: int, truncation: int) -> Mapping[str, float]:
+def measure_middles(truncation: int, setting: Setting, method: str, seed: int) -> Mapping[str, float]:
+    """Measure on experiment 3.1."""
     drawn = draw_middles(str(setting[0]), seed)
-    return _synthetic_scores(drawn, fitted_labels(_told(drawn, method), _models(truncation, seed), method))
+    return _synthetic_scores(drawn, fitted_labels(_labels_for(drawn, method), _models(truncation, seed), method))
 
 
 def measure_view(setting: Setting, method: str, seed: int) -> Mapping[str, float]:
@@ -88,7 +80,7 @@ def _draw_iterations_of(truncation: int, middles: str) -> Any:
     def draw(figure: "Figure", summary: Summary) -> None:
         drawn = draw_middles(middles, 0)
         rows = [
-            (f"classical, T = {truncation}", drawn.X, _fitted(_told(drawn, "DPGMM"), _published(truncation, 0))),
+            (f"classical, T = {truncation}", drawn.X, _fitted(_labels_for(drawn, "DPGMM"), _published(truncation, 0))),
             (f"with labels, T = {truncation}", drawn.X, _fitted(drawn, _published(truncation, 0))),
             ("BayesianMixture", drawn.X, _fitted(drawn, BayesianMixture(truncation, random_state=0))),
         ]
@@ -105,7 +97,7 @@ def _draw_views(figure: "Figure", summary: Summary) -> None:
     _draw_iterations(figure, rows)
 
 
-def _fitted(drawn: Drawn, model: BayesianMixture) -> BayesianMixture:
+def _fitted(drawn: Draw, model: BayesianMixture) -> BayesianMixture:
     import warnings
 
     with warnings.catch_warnings():
@@ -133,7 +125,7 @@ FIGURE_3 = Experiment(
     published=("DPGMM", "SS-DPGMM"),
     ours=("BayesianMixture",),
     measures=_SYNTHETIC_MEASURES,
-    measure=measure_middles_4,
+    measure=partial(measure_middles, 4),
     seeds=20,
     quick_seeds=5,
     draw=_draw_iterations_of(4, "close"),
@@ -142,7 +134,7 @@ FIGURE_4 = replace(
     FIGURE_3,
     name="figure-4",
     title="four Gaussians in three classes, T = 10",
-    measure=measure_middles_10,
+    measure=partial(measure_middles, 10),
     draw=_draw_iterations_of(10, "close"),
 )
 FIGURE_5 = Experiment(

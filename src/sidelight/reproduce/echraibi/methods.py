@@ -1,4 +1,4 @@
-"""What the experiments of Echraibi et al. share: a draw of labels, the authors' settings, the measures."""
+"""Shared by the experiments of Echraibi et al.: a draw of labels, the authors' settings, the measures."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -14,22 +14,22 @@ ACCURACY, FREE, RAND, CLUSTERS = "accuracy", "accuracy, no label", "adjusted Ran
 MEASURES = (ACCURACY, FREE, RAND, CLUSTERS)
 
 
-class Drawn(NamedTuple):
-    """A table, its classes as numbers, and the labels that are told; -1 where none is."""
+class Draw(NamedTuple):
+    """A table, its classes as numbers, and the labels given; -1 for unlabelled rows."""
 
     X: FloatArray
     y: IntArray
     known: IntArray
 
 
-def fitted_labels(drawn: Drawn, models: Mapping[str, Any], method: str) -> AnyArray:
-    """Return the clusters that a method gives."""
+def fitted_labels(drawn: Draw, models: Mapping[str, Any], method: str) -> AnyArray:
+    """Fit a method and return its clusters."""
     if method == ONE_CLUSTER:
         return np.zeros(len(drawn.y), dtype=int)
     return np.asarray(models[method]().fit(drawn.X, drawn.known).labels_)
 
 
-def scores(drawn: Drawn, labels: AnyArray) -> dict[str, float]:
+def scores(drawn: Draw, labels: AnyArray) -> dict[str, float]:
     """Return all measures."""
     free = drawn.known < 0
     return {

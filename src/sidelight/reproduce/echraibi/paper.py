@@ -7,21 +7,20 @@ from sidelight.reproduce.framework.experiment import Claim, Paper
 
 PROTOCOL = """
 **Protocol.** Sections 3.1 and 3.2: 400 rows from four Gaussians, of which 5 % (outer classes) and 10 % (the middle
-class), or 10 % in 3.2, are labelled; truncation T = 4 and 10, or 3; concentration 1. Section 3.3: five sets of the
-UCI repository, 0 to 50 % of the rows labelled, T = 10 (iris, wine) or 20, the accuracy of the best of ten runs,
-labelled rows counted. Section 3.4: HMRF-KMeans with the true number of clusters.
+class), or 10 % in 3.2, are labelled; truncation T = 4 and 10, or 3; concentration 1. Section 3.3: five sets of the UCI
+repository, 0 to 50 % of the rows labelled, T = 10 (iris, wine) or 20, the accuracy of the best of ten runs, labelled
+rows counted. Section 3.4: HMRF-KMeans with the true number of clusters.
 
-**Left open, and chosen.** The centres of the Gaussians: the middle two lie 2.4 standard deviations apart ("close") or
-8 ("far"). Priors and strength are not printed; the table comes out with a finite Dirichlet prior of 1/T on the
-weights, strength 0.001 on the divergence of components (with its misprints corrected), prior means at k-means
-centres, prior covariance I worth one row and d degrees of freedom; these are the settings of "SS-DPGMM" here. In
-figures 3 to 5 its weights are stick-breaking with concentration 1, as the text says; strengths from 0.001 to 10
-change little there. Wine is standardised, without which nothing near the print comes out (best of ten 0.31 without
-labels); the other sets are taken as they are. What ten "reruns" change is not said: here labels and starts are drawn
-anew each time.
+**Left open, and chosen.** The centres of the Gaussians: the middle two lie 2.4 standard deviations apart ("close") or 8
+("far"). Priors and strength are not printed; the table is reproduced with a finite Dirichlet prior of 1/T on the
+weights, strength 0.001 on the divergence of components (with its misprints corrected), prior means at k-means centres,
+prior covariance I worth one row and d degrees of freedom; these are the settings of "SS-DPGMM" here. In figures 3 to 5
+its weights are stick-breaking with concentration 1, as the text says; strengths from 0.001 to 10 change little there.
+Wine is standardised, without which the numbers are far from the print (best of ten 0.31 without labels); the other sets
+are taken as they are. The paper does not say what ten "reruns" change: here each has new labels and starts.
 
-**What to beware of.** A best of ten with labelled rows counted flatters twice: the runs differ widely, and half the
-rows are right because somebody said so. The rows nothing was said about stand beside it.
+**Caution.** A best of ten with labelled rows counted flatters twice: the runs differ widely, and the labels of half the
+rows are given. The accuracy on unlabelled rows stands beside it.
 """
 
 PAPER = Paper(

@@ -10,10 +10,10 @@ from sklearn.preprocessing import StandardScaler
 from sidelight import BayesianMixture, GraphPropagation, HMRFKMeans, LabelledMixture
 from sidelight._typing import FloatArray, IntArray
 from sidelight.datasets import load
-from sidelight.reproduce.echraibi.methods import FREE, MEASURES, Drawn, fitted_labels, scores
+from sidelight.reproduce.echraibi.methods import FREE, MEASURES, Draw, fitted_labels, scores
 from sidelight.reproduce.echraibi.published import SSDPGMM
 from sidelight.reproduce.framework.drawing import curves
-from sidelight.reproduce.framework.experiment import ONE_CLUSTER, Experiment, Printed, Setting
+from sidelight.reproduce.framework.experiment import ONE_CLUSTER, Experiment, ReferenceValue, Setting
 
 FRACTIONS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
 TRUNCATION = {"iris": 10, "wine": 10, "glass": 20, "yeast": 20, "digits": 20}
@@ -40,13 +40,13 @@ def _table(name: str) -> tuple[FloatArray, IntArray]:
     return StandardScaler().fit_transform(values) if name == "wine" else values, np.unique(y, return_inverse=True)[1]
 
 
-def draw_labels_of(name: str, fraction: float, seed: int) -> Drawn:
+def draw_labels_of(name: str, fraction: float, seed: int) -> Draw:
     """Return a set with a fraction of its rows labelled."""
     X, y = _table(name)
     labelled = np.random.default_rng(seed).permutation(len(y))[: round(fraction * len(y))]
     known = np.full(len(y), -1)
     known[labelled] = y[labelled]
-    return Drawn(X, y, known)
+    return Draw(X, y, known)
 
 
 def measure_set(setting: Setting, method: str, seed: int) -> Mapping[str, float]:
@@ -73,9 +73,9 @@ _OURS = ("BayesianMixture", "LabelledMixture", "GraphPropagation")
 _QUICK = tuple((name, fraction) for name in ("iris", "wine", "glass") for fraction in (0.0, 0.2, 0.5))
 
 
-def _best(table: Mapping[str, tuple[float, float, float]]) -> dict[tuple[Setting, str], Printed]:
+def _best(table: Mapping[str, tuple[float, float, float]]) -> dict[tuple[Setting, str], ReferenceValue]:
     return {
-        ((name, fraction), "SS-DPGMM"): Printed(value, is_best=True)
+        ((name, fraction), "SS-DPGMM"): ReferenceValue(value, is_best=True)
         for name, values in table.items()
         for fraction, value in zip((0.0, 0.2, 0.5), values, strict=True)
     }

@@ -18,7 +18,7 @@ _MARKERS = "osD^vP*X"
 
 
 def save_picture(summary: Summary, path: Path) -> bool:
-    """Draw the picture of an experiment; False where it has none. The same summary gives the same bytes."""
+    """Draw the picture of an experiment; return False if it has none. The same summary gives the same bytes."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -39,18 +39,18 @@ def curves(
     measure: str | None = None,
     logarithmic: bool = False,
 ) -> "Callable[[Figure, Summary], None]":
-    """Return a function that draws a measure against what is varied, a line for each method, bars of one sd.
+    """Return a function that draws a measure against a varied value, a line for each method, bars of one sd.
 
-    The numbers that a paper prints are crosses, where its own measure is drawn.
+    Where the measure is the paper's own, its printed numbers are drawn as crosses.
 
     Parameters
     ----------
     x : str
-        The varied thing along the axis.
+        The varied value on the horizontal axis.
     panel : str, optional
-        The varied thing that each panel shows one value of.
+        The varied value that differs between panels.
     methods : sequence of str, optional
-        All by default. Those that an experiment does not have are left out.
+        All by default. Methods that the experiment does not have are left out.
     measure : str, optional
         The paper's by default.
     logarithmic : bool, default False
@@ -64,7 +64,7 @@ def curves(
         values = _values(summary, panel)
         across = 2 if len(values) == 4 else min(len(values), 3)
         down = -(-len(values) // across)
-        # Names are long: a narrow picture has them in few columns, and gets higher by the lines they take.
+        # Names are long: a narrow picture lists them in few columns and gets higher.
         columns = min(across + 1, 4)
         lines = -(-(len(shown) + 1) // columns)
         figure.set_size_inches(max(_PANEL[0] * across, 4.6), _PANEL[1] * down + 0.25 * lines)
@@ -85,7 +85,7 @@ def curves(
             axes.set_visible(False)
         for axes in grid[::across]:
             axes.set_ylabel(measured)
-        # One name for each line, from whichever panels have it, in the order of the lines.
+        # One name for each line, in the order of the lines.
         named = {
             label: handle for axes in grid for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
         }

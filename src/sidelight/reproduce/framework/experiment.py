@@ -1,4 +1,4 @@
-"""What a paper is here: experiments that can be run again, and claims that can be judged by them."""
+"""Papers as data: experiments that can be run again, and claims that are judged by them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from sidelight._typing import FloatArray
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# A setting is one value for each thing an experiment varies, in the order of its ``varied``.
+# A setting has one value for each name in ``varied`` of its experiment, in the same order.
 Setting = tuple[str | int | float, ...]
 ONE_CLUSTER = "one cluster"
 
@@ -24,14 +24,14 @@ class Trial(NamedTuple):
     seed: int
 
 
-class Printed(NamedTuple):
-    """A number that a paper prints, or that was found before by a run of its own.
+class ReferenceValue(NamedTuple):
+    """A number that a paper prints, or that an earlier independent run gave.
 
     Attributes
     ----------
     value : float
     is_best : bool
-        Whether it is the best of several runs; a mean otherwise.
+        Whether the number is the best of several runs; otherwise it is a mean.
     """
 
     value: float
@@ -48,23 +48,23 @@ class Experiment:
         "table-1" or "figure-8": the paper's own number.
     title : str
     varied : tuple of str
-        Names of what a setting says, as ("set", "labels").
+        Names of the values of a setting, such as ("set", "labels").
     settings : sequence of Setting
     quick : sequence of Setting
-        The few that a quick run looks at.
+        The few settings of a quick run.
     published : tuple of str
         The methods that the paper reports, with its own protocol.
     ours : tuple of str
         Methods of sidelight beside them. The method "one cluster" is always run too.
     measures : tuple of str
-        What is measured. The first is the paper's number, the second the same on rows nothing was said about.
+        The first is the paper's number, the second the same on rows without side information.
     measure : callable
         Takes setting, method and seed and returns the measures. The same arguments give the same numbers.
     seeds, quick_seeds : int
         Number of draws.
-    printed : mapping of (setting, method) to Printed
+    printed : mapping of (setting, method) to ReferenceValue
         The paper's numbers.
-    derived : mapping of (setting, method) to Printed
+    derived : mapping of (setting, method) to ReferenceValue
         Numbers found before by an independent implementation of the same protocol.
     explained : mapping of (setting, method) to str
         Why a number departs from the derived one by more than two standard errors.
@@ -75,7 +75,7 @@ class Experiment:
     elsewhere : tuple of str
         Published methods that sidelight does not have, which are never its best.
     part_of : Experiment, optional
-        An experiment that measures the same and more: its trials are shared, so that nothing is run twice.
+        An experiment that measures the same and more: its trials are shared, so that each is run once.
     """
 
     name: str
@@ -89,8 +89,8 @@ class Experiment:
     measure: Callable[[Setting, str, int], Mapping[str, float]]
     seeds: int
     quick_seeds: int
-    printed: Mapping[tuple[Setting, str], Printed] = field(default_factory=dict)
-    derived: Mapping[tuple[Setting, str], Printed] = field(default_factory=dict)
+    printed: Mapping[tuple[Setting, str], ReferenceValue] = field(default_factory=dict)
+    derived: Mapping[tuple[Setting, str], ReferenceValue] = field(default_factory=dict)
     explained: Mapping[tuple[Setting, str], str] = field(default_factory=dict)
     draw: "Callable[[Figure, Summary], None] | None" = None
     applies: Callable[[Setting, str], bool] | None = None
@@ -112,7 +112,7 @@ class Experiment:
         return (*self.published, *(name for name in self.ours if name not in self.published), ONE_CLUSTER)
 
     def trials(self, *, quick: bool) -> list[Trial]:
-        """Return what there is to run: all methods and settings of a draw before the next draw."""
+        """Return the trials to run: all methods and settings of a draw before the next draw."""
         return [
             Trial(setting, method, seed)
             for seed in range(self.quick_seeds if quick else self.seeds)
@@ -123,7 +123,7 @@ class Experiment:
 
 
 class Cell(NamedTuple):
-    """What a method reached on all draws of a setting, (draws,) for each measure."""
+    """The results of a method on all draws of a setting, (draws,) for each measure."""
 
     values: Mapping[str, FloatArray]
 
@@ -141,7 +141,7 @@ class Cell(NamedTuple):
         return float(self.values[measure].max())
 
     def standard_error(self, measure: str) -> float:
-        """Return the standard error of the mean; a single draw says nothing about it."""
+        """Return the standard error of the mean; infinite for a single draw."""
         n = len(self.values[measure])
         return self.sd(measure) / np.sqrt(n) if n > 1 else float("inf")
 
@@ -189,7 +189,7 @@ class Summary:
         return Gain(cell.mean(name), cell.standard_error(name))
 
     def best_of_ours(self, setting: Setting) -> str:
-        """Return the method of the highest mean on rows nothing was said about."""
+        """Return the method with the highest mean on rows without side information."""
         free = self.experiment.measures[1]
         others = {ONE_CLUSTER, *self.experiment.elsewhere}
         run = [name for name in self.experiment.methods if name not in others and (setting, name) in self.cells]
@@ -197,7 +197,7 @@ class Summary:
 
 
 class Verdict(NamedTuple):
-    """Whether a claim holds ("holds", "holds in part", "does not hold"), and the numbers that say so."""
+    """Whether a claim holds ("holds", "holds in part", "does not hold"), and the numbers that show it."""
 
     outcome: str
     because: str
@@ -206,7 +206,7 @@ class Verdict(NamedTuple):
 def graded(shares: Sequence[float], enough: float, because: str) -> Verdict:
     """Judge by how many of several shares are high enough: all, some or none."""
     if not shares:
-        raise ValueError("there is nothing to judge by.")
+        raise ValueError("a claim needs at least one number to judge by.")
     right = sum(share >= enough for share in shares)
     outcome = "holds" if right == len(shares) else "holds in part" if right else "does not hold"
     return Verdict(outcome, because)

@@ -1,4 +1,4 @@
-"""Trials on disk, one line each as soon as it is known, so that a run that was stopped goes on where it was."""
+"""Trials on disk, one line each as soon as it is finished, so that an interrupted run continues where it stopped."""
 
 import csv
 import io
@@ -13,18 +13,18 @@ Results = Mapping[Trial, Mapping[str, float]]
 
 
 class JournalError(ValueError):
-    """A file of trials that belongs to something else."""
+    """A file of trials that belongs to another experiment."""
 
 
 def trials_path(experiment: Experiment, folder: Path) -> Path:
-    """Return where the trials of an experiment are."""
+    """Return the path of the trials of an experiment."""
     return folder / f"{experiment.stored_as.name}.trials.csv"
 
 
 class Journal:
     """A CSV of trials that grows line by line.
 
-    A last line that was cut short when a run was stopped is dropped; every whole line counts.
+    An incomplete last line, left by an interrupted run, is dropped; every complete line counts.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Journal:
 
     @classmethod
     def of(cls, experiment: Experiment, folder: Path) -> Self:
-        """Open the journal of an experiment in a folder, with what an earlier run wrote."""
+        """Open the journal of an experiment in a folder, with the trials of earlier runs."""
         path, experiment = trials_path(experiment, folder), experiment.stored_as
         journal = cls(path, experiment)
         if not path.exists():
@@ -68,7 +68,7 @@ class Journal:
             file.write(_line(line))
             file.flush()
             os.fsync(file.fileno())
-        # As it would be read back, so that a run that was stopped ends like one that was not.
+        # As read back from the file, so that an interrupted run gives the same results.
         self.results[trial] = self._measures(line)
 
     def sort(self) -> None:
@@ -85,15 +85,15 @@ class Journal:
 
     def _trial(self, line: list[str]) -> Trial:
         n = len(self.experiment.varied)
-        return Trial(_known(self.experiment, line[:n]), line[n], int(line[n + 1]))
+        return Trial(_setting(self.experiment, line[:n]), line[n], int(line[n + 1]))
 
     def _measures(self, line: list[str]) -> dict[str, float]:
         numbers = line[len(self.experiment.varied) + 2 :]
         return dict(zip(self.experiment.measures, map(float, numbers), strict=True))
 
 
-def _known(experiment: Experiment, cells: list[str]) -> Setting:
-    """Return the setting that is written so; as text where the experiment no longer has it."""
+def _setting(experiment: Experiment, cells: list[str]) -> Setting:
+    """Return the setting with these cells; as text where the experiment no longer has it."""
     for setting in experiment.settings:
         if [str(value) for value in setting] == cells:
             return setting

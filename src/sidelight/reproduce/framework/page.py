@@ -1,8 +1,8 @@
-"""The page of results, made from the files of a run and from nothing else."""
+"""The page of results, made from the files of a run."""
 
 from pathlib import Path
 
-from sidelight.reproduce.framework.experiment import Experiment, Paper, Printed, Summary, Verdict
+from sidelight.reproduce.framework.experiment import Experiment, Paper, ReferenceValue, Summary, Verdict
 from sidelight.reproduce.framework.journal import Journal, trials_path
 from sidelight.reproduce.framework.papers import PAPERS, paper
 from sidelight.reproduce.framework.reports import markdown_table
@@ -12,9 +12,9 @@ _HEAD = """# The papers, run again
 
 Made by `sidelight reproduce --page`, from the files beside it; change the experiments, not this page. Every row has the
 paper's number, the same method and protocol here (mean ± standard deviation over draws, and the best of them), the same
-on rows nothing was said about, the score of putting everything in one cluster (on all rows, and on those), and the
-method of sidelight that does best on the rows nothing was said about, chosen by these same draws. "found before" is
-what an independent implementation of the same protocol gave.
+on rows without side information, the score of putting everything in one cluster (on all rows, and on those), and the
+method of sidelight that does best on the rows without side information, chosen by these same draws. "found before" is
+the result of an independent implementation of the same protocol.
 """
 
 
@@ -36,7 +36,7 @@ def write_page(folder: Path, path: Path) -> list[str]:
 
 
 def stored_summaries(which: Paper, folder: Path) -> dict[str, Summary]:
-    """Return summaries of the experiments of which trials are stored."""
+    """Return summaries of the experiments with stored trials."""
     found = {}
     for experiment in which.experiments:
         if trials_path(experiment, folder).exists():
@@ -48,9 +48,9 @@ def stored_summaries(which: Paper, folder: Path) -> dict[str, Summary]:
 
 
 def departures(summary: Summary) -> list[str]:
-    """Return, in words, where a mean is further than two standard errors from what was found before."""
+    """Return, in words, where a mean is further than two standard errors from the derived number."""
     experiment = summary.experiment
-    said = []
+    found = []
     for (setting, method), number in experiment.derived.items():
         if (setting, method) in summary.cells and not _agrees(summary, (setting, method), number):
             why = experiment.explained.get((setting, method), "not explained")
@@ -58,11 +58,11 @@ def departures(summary: Summary) -> list[str]:
             name = experiment.measures[0]
             reached = cell.best(name) if number.is_best else cell.mean(name)
             where = ", ".join(str(value) for value in setting)
-            said.append(f"{method} on {where}: {reached:.3f} here, {number.value:g} before: {why}")
-    return said
+            found.append(f"{method} on {where}: {reached:.3f} here, {number.value:g} before: {why}")
+    return found
 
 
-def _agrees(summary: Summary, key: tuple[tuple[str | int | float, ...], str], number: Printed) -> bool:
+def _agrees(summary: Summary, key: tuple[tuple[str | int | float, ...], str], number: ReferenceValue) -> bool:
     cell, name = summary.cells[key], summary.experiment.measures[0]
     reached = cell.best(name) if number.is_best else cell.mean(name)
     # Both are means of as many draws, so both have this error; the best of few draws varies like one of them.
@@ -98,7 +98,7 @@ def _section(which: Paper, found: dict[str, Summary], folder: Path, base: Path) 
 
 
 def _verdicts(which: Paper, found: dict[str, Summary]) -> list[tuple[str, Verdict]]:
-    """Return the claims that the experiments at hand can judge, with verdicts."""
+    """Return the claims that the stored experiments can judge, with verdicts."""
     return [
         (claim.text, claim.judge(*(found[name] for name in claim.needs)))
         for claim in which.claims

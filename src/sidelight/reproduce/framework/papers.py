@@ -1,4 +1,4 @@
-"""Which papers there are, by first author; each is read only when asked for."""
+"""The papers by first author; each is imported only when it is needed."""
 
 from importlib import import_module
 

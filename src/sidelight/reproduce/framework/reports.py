@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from sidelight.reproduce.framework.experiment import ONE_CLUSTER, Cell, Printed, Summary
+from sidelight.reproduce.framework.experiment import ONE_CLUSTER, Cell, ReferenceValue, Summary
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -26,18 +26,18 @@ HEADINGS = (
     "its free mean",
     "its free sd",
 )
-# One cluster for everything, on all rows and on those of the column before it, whose classes may be less even.
+# One cluster for everything, on all rows and on the rows of the column before it, whose classes may be less balanced.
 _TRIVIAL, _TRIVIAL_THERE = "one cluster", "one cluster there"
 
 
 class Row(NamedTuple):
-    """A published method in a setting: the paper's number, ours, the trivial one, and what sidelight does best."""
+    """A published method in a setting: the paper's number, ours, that of one cluster, and the best of sidelight."""
 
     setting: tuple[str, ...]
     method: str
     draws: int
-    printed: Printed | None
-    derived: Printed | None
+    printed: ReferenceValue | None
+    derived: ReferenceValue | None
     cell: Cell
     trivial: Cell
     best_name: str
@@ -46,7 +46,7 @@ class Row(NamedTuple):
 
     @property
     def cells(self) -> list[str]:
-        """As written in CSV, under the names of the settings and HEADINGS."""
+        """The cells of the CSV, under the names of the settings and HEADINGS."""
         every, free = self.measures[:2]
         numbers = [
             self.cell.mean(every),
@@ -71,7 +71,7 @@ class Row(NamedTuple):
 
 
 def rows_of(summary: Summary) -> list[Row]:
-    """Return the rows of a summary, published methods only: others appear as the best where they are."""
+    """Return the rows of a summary, one for each published method; other methods appear only as the best."""
     experiment = summary.experiment
     rows = []
     for setting in summary.settings:
@@ -106,7 +106,7 @@ def write_csv(summary: Summary, path: Path) -> None:
 
 
 def terminal_table(summary: Summary) -> "Table":
-    """Return the rows for the terminal, with what matters most; CSV and page have the rest."""
+    """Return the rows for the terminal, with the main columns; CSV and page have the rest."""
     from rich.table import Table
 
     every, free = summary.experiment.measures[:2]
@@ -180,7 +180,7 @@ def _spread(cell: Cell, measure: str) -> str:
     return f"{cell.mean(measure):.3f} ± {cell.sd(measure):.3f}"
 
 
-def _printed(number: Printed | None) -> str:
+def _printed(number: ReferenceValue | None) -> str:
     if number is None:
         return ""
     return f"{number.value:g} (best)" if number.is_best else f"{number.value:g}"

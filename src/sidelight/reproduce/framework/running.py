@@ -1,4 +1,4 @@
-"""Running an experiment: what is missing, on all cores, one line on disk for every trial."""
+"""Running an experiment: the missing trials, on all cores, one line on disk for each."""
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -22,7 +22,7 @@ def run(
     n_jobs: int = -1,
     advance: Callable[[int, int], None] | None = None,
 ) -> Summary:
-    """Run what is not in the folder yet, and return the summary of all.
+    """Run the trials that are not in the folder yet, and return the summary of all.
 
     Parameters
     ----------
@@ -34,13 +34,13 @@ def run(
     n_jobs : int, default -1
         Processes; -1 for one per core. Results do not depend on it.
     advance : callable, optional
-        Called with the number of trials known and of all, at the start and after every trial.
+        Called with the number of finished trials and of all trials, at the start and after every trial.
     """
     experiment = paper(paper_name).experiment(experiment_name)
     journal = Journal.of(experiment, folder)
     trials = experiment.trials(quick=quick)
     missing = [trial for trial in trials if trial not in journal.results]
-    report = advance or (lambda known, all_: None)
+    report = advance or (lambda finished, all_: None)
     report(len(trials) - len(missing), len(trials))
     for count, (trial, measured) in enumerate(_measured(paper_name, experiment.name, missing, n_jobs), start=1):
         journal.add(trial, measured)
@@ -67,7 +67,7 @@ def _measured(
 ) -> Iterator[tuple[Trial, Mapping[str, float]]]:
     """Yield trials as they are finished."""
     tasks = (delayed(measure_trial)(paper_name, experiment_name, trial) for trial in trials)
-    # Few trials are handed out ahead, so that one that was stopped loses little.
+    # Few trials are dispatched ahead, so that an interrupted run loses little.
     yield from Parallel(n_jobs=n_jobs, return_as="generator_unordered", pre_dispatch="2*n_jobs", batch_size=1)(tasks)
 
 
@@ -75,5 +75,5 @@ def measure_trial(paper_name: str, experiment_name: str, trial: Trial) -> tuple[
     """Measure one trial, with one thread so that the numbers are the same everywhere."""
     experiment = paper(paper_name).experiment(experiment_name)
     with threadpool_limits(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # published settings need not converge; what they reach is what is reported
+        warnings.simplefilter("ignore")  # published settings need not converge; their results are reported as they are
         return trial, experiment.measure(*trial)

@@ -1,4 +1,4 @@
-"""Li, Ying and Campbell: the claims, judged by what was measured."""
+"""The verdicts on the claims of Li, Ying and Campbell."""
 
 from collections.abc import Callable
 

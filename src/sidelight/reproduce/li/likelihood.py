@@ -33,8 +33,8 @@ def measure_likelihood(setting: Setting, method: str, seed: int) -> Mapping[str,
     test, train = order[:_HELD_OUT], order[_HELD_OUT:]
     scaler = StandardScaler().fit(X[train])
     table, held_out = scaler.transform(X[train]), scaler.transform(X[test])
-    told = {NONE: np.zeros(len(y), dtype=bool), ALL: np.ones(len(y), dtype=bool), ONE: y == seed % 3}[labels]
-    known = np.where(told, y, -1)
+    labelled = {NONE: np.zeros(len(y), dtype=bool), ALL: np.ones(len(y), dtype=bool), ONE: y == seed % 3}[labels]
+    known = np.where(labelled, y, -1)
     side, blocks = blocks_of(known[train]), blocks_of(known[test]).closure().chunklets
     if method == "LabelledMixture":
         mixture = LabelledMixture(n_processes, covariance_type="diag", random_state=seed).fit(table, side=side)

@@ -21,7 +21,7 @@ from sidelight._typing import FloatArray, IntArray
 from sidelight.datasets import load
 from sidelight.metrics import balanced_rand_score
 from sidelight.reproduce.framework.drawing import curves
-from sidelight.reproduce.framework.experiment import ONE_CLUSTER, Experiment, Printed, Setting
+from sidelight.reproduce.framework.experiment import ONE_CLUSTER, Experiment, ReferenceValue, Setting
 
 KMEANS, LPD = "UKM / CKM", "ULPD / SLPD"
 FRACTIONS = (0.0, 0.25, 0.5)
@@ -31,7 +31,7 @@ _SAME, _OTHER = "leukemia, same classes", "leukemia, other classes"
 
 
 class Row(NamedTuple):
-    """A set of table 2 or 3: what is printed, and what was found before, at 0, 25 and 50 %."""
+    """A set of table 2 or 3: the printed numbers, and those found before, at 0, 25 and 50 %."""
 
     kmeans: tuple[float, float, float]
     lpd: tuple[float, float, float]
@@ -53,7 +53,7 @@ MICROARRAYS = {
 
 
 class Split(NamedTuple):
-    """Training and test rows in standard deviations, their classes, what is known of the former, and the clusters."""
+    """Standardised training and test rows, their classes, the labels of training rows, and the number of clusters."""
 
     X: FloatArray
     y: IntArray
@@ -79,7 +79,7 @@ def read_set(name: str) -> tuple[FloatArray, IntArray]:
 
 
 def splits_of(name: str, fraction: float, seed: int) -> list[Split]:
-    """Return the splits of one trial; more labels are told at a higher fraction, of the same rows."""
+    """Return the splits of one trial; a higher fraction adds labels to those of a lower one."""
     X, y = read_set(name)
     random = np.random.RandomState(seed)
     rows = _drawn(name, y, random)
@@ -110,9 +110,9 @@ def _split(
     random: np.random.RandomState,
 ) -> Split:
     scaler = StandardScaler().fit(X[train])
-    told = random.permutation(len(train))[: round(fraction * len(train))]
+    labelled = random.permutation(len(train))[: round(fraction * len(train))]
     known = np.full(len(train), -1)
-    known[told] = y[train[told]]
+    known[labelled] = y[train[labelled]]
     return Split(scaler.transform(X[train]), y[train], known, scaler.transform(X[test]), y[test], n_clusters)
 
 
@@ -138,7 +138,7 @@ def _measure_split(split: Split, name: str, method: str, seed: int) -> tuple[flo
 def _fitted(split: Split, name: str, method: str, seed: int) -> Any:
     wide = name in MICROARRAYS
     processes: dict[str, Any] = {"prior": "map" if wide else "ml", "random_state": seed}
-    # A full covariance of 500 columns says nothing of a hundred rows.
+    # A hundred rows cannot determine a full covariance of 500 columns.
     covariance_type = "diag" if wide else "full"
     models: dict[str, Callable[[], Any]] = {
         KMEANS: lambda: COPKMeans(split.n_clusters, n_init=1, random_state=seed),
@@ -156,13 +156,13 @@ def _fitted(split: Split, name: str, method: str, seed: int) -> Any:
 
 
 def blocks_of(known: IntArray) -> SideInformation:
-    """Return what labels say when they only tell which rows belong together."""
+    """Return labels as blocks: which rows belong together, but not to which process."""
     return SideInformation.build(len(known), blocks=known if (known >= 0).any() else None)
 
 
-def _numbers(rows: Mapping[str, Row], field: str, method: str) -> dict[tuple[Setting, str], Printed]:
+def _numbers(rows: Mapping[str, Row], field: str, method: str) -> dict[tuple[Setting, str], ReferenceValue]:
     return {
-        ((name, fraction), method): Printed(value)
+        ((name, fraction), method): ReferenceValue(value)
         for name, row in rows.items()
         for fraction, value in zip(FRACTIONS, getattr(row, field) or (), strict=bool(getattr(row, field)))
     }
@@ -170,7 +170,7 @@ def _numbers(rows: Mapping[str, Row], field: str, method: str) -> dict[tuple[Set
 
 _SHOWN = (KMEANS, LPD, "SeededKMeans", "LabelledMixture", "BayesianMixture")
 _MUST_LINKS_ONLY = (
-    "before, labels said which process is whose; here they only bind rows together, which is the paper's side "
+    "before, labels also named the process; here they only bind rows together, which is the paper's side "
     "information and nearer its numbers. LatentProcessDecomposition has the other form."
 )
 TABLE_2 = Experiment(

@@ -1,4 +1,4 @@
-"""What Yu, Elhabian and Whitaker claim, and how their figures judge it."""
+"""The verdicts on the claims of Yu, Elhabian and Whitaker."""
 
 from collections.abc import Mapping
 from itertools import pairwise
@@ -85,7 +85,7 @@ def _less_spread(*figures: Summary) -> Verdict:
         for figure in figures
         for setting in figure.settings
     ]
-    # A method that always ends at the same purity tells nothing about its starts; sums differ in their last digits.
+    # A method that always ends at the same purity does not depend on its start; sums differ in their last digits.
     ratios = [ours / theirs for ours, theirs in spreads if min(ours, theirs) > 1e-9]
     smaller = sum(ratio < 1 for ratio in ratios)
     said = (
@@ -118,7 +118,7 @@ def _few_links_on_coil(figure_9: Summary) -> Verdict:
         for rival, found in gains.items()
     )
     shares = [float(gain.is_sure) for rival in ("SSKK", "CSC") for gain in gains[rival]]
-    return graded(shares, 1.0, f"GM-PR with at most 1000 links: {said} (SC is told no link)")
+    return graded(shares, 1.0, f"GM-PR with at most 1000 links: {said} (SC uses no links)")
 
 
 def _more_components(figure_10: Summary, name: str, beyond: int) -> dict[str, list[Gain]]:
@@ -126,20 +126,20 @@ def _more_components(figure_10: Summary, name: str, beyond: int) -> dict[str, li
     return {method: [figure_10.gain(s, method, SEVERAL[0]) for s in settings] for method in SEVERAL[1:]}
 
 
-def _spoken(gains: Mapping[str, list[Gain]]) -> str:
+def _written(gains: Mapping[str, list[Gain]]) -> str:
     return "; ".join(f"{name}: " + ", ".join(map(str, found)) for name, found in gains.items())
 
 
 def _helps_on_a_moon(figure_10: Summary) -> Verdict:
     gains = _more_components(figure_10, DIGITS[0], beyond=64)
     sure = [float(gain.is_sure) for found in gains.values() for gain in found]
-    return graded(sure, 1.0, f"gain over m_K = 1 with more than 64 links: {_spoken(gains)}")
+    return graded(sure, 1.0, f"gain over m_K = 1 with more than 64 links: {_written(gains)}")
 
 
 def _does_not_hurt(figure_10: Summary) -> Verdict:
     gains = _more_components(figure_10, DIGITS[1], beyond=0)
     unhurt = [float(not (-gain).is_sure) for found in gains.values() for gain in found]
-    return graded(unhurt, 1.0, f"gain over m_K = 1: {_spoken(gains)}")
+    return graded(unhurt, 1.0, f"gain over m_K = 1: {_written(gains)}")
 
 
 CLAIMS = (

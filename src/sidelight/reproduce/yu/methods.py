@@ -1,4 +1,4 @@
-"""The data of Yu, Elhabian and Whitaker as they use them, and the methods they compare, with their settings."""
+"""The data of Yu, Elhabian and Whitaker, and the methods they compare, with their settings."""
 
 from collections.abc import Callable, Mapping
 from functools import cache, partial
@@ -38,8 +38,8 @@ class Table(NamedTuple):
     y: IntArray
 
 
-class Drawn(NamedTuple):
-    """A table, the links that are told, and the components that GM-PR gives each class."""
+class Draw(NamedTuple):
+    """A table, the links given, and the number of components that GM-PR gives each class."""
 
     X: FloatArray
     y: IntArray
@@ -75,16 +75,16 @@ def _numbered(y: AnyArray) -> IntArray:
     return np.unique(y, return_inverse=True)[1]
 
 
-def draw(name: str, n_links: int, kind: str, seed: int, components: int = 1) -> Drawn:
+def draw(name: str, n_links: int, kind: str, seed: int, components: int = 1) -> Draw:
     """Return a real set with links of a kind between random rows."""
     X, y = table(name)
     links = draw_links(y, n_links, kind=kind, random_state=seed)
     side = SideInformation.build(len(y), must_link=links.must_link, cannot_link=links.cannot_link)
-    return Drawn(X, y, side, components)
+    return Draw(X, y, side, components)
 
 
-def draw_boundary(n_must: int, n_cannot: int, pairs: str, seed: int) -> Drawn:
-    """Return two flat classes above each other, with links between random rows or telling ones."""
+def draw_boundary(n_must: int, n_cannot: int, pairs: str, seed: int) -> Draw:
+    """Return two flat classes above each other, with links between random or informative rows."""
     X, y, _ = horizontal_boundary(n=40, random_state=seed)
     first, second = np.triu_indices(len(y), k=1)
     same, one_side = y[first] == y[second], (X[first, 0] < 0) == (X[second, 0] < 0)
@@ -97,28 +97,28 @@ def draw_boundary(n_must: int, n_cannot: int, pairs: str, seed: int) -> Drawn:
         np.column_stack([first, second])[random.permutation(np.flatnonzero(which))[:number]]
         for which, number in ((must, n_must), (cannot, n_cannot))
     ]
-    return Drawn(X, y, SideInformation.build(len(y), must_link=drawn[0], cannot_link=drawn[1]))
+    return Draw(X, y, SideInformation.build(len(y), must_link=drawn[0], cannot_link=drawn[1]))
 
 
-def draw_moons(seed: int) -> Drawn:
+def draw_moons(seed: int) -> Draw:
     """Return two moons with two must-links and two cannot-links."""
     X, y, _ = two_moons(n=50, random_state=seed)
     links = draw_links(y, n_must=2, n_cannot=2, random_state=seed)
-    return Drawn(X, y, SideInformation.build(len(y), must_link=links.must_link, cannot_link=links.cannot_link))
+    return Draw(X, y, SideInformation.build(len(y), must_link=links.must_link, cannot_link=links.cannot_link))
 
 
-def _pairwise(drawn: Drawn, seed: int, components: int) -> PairwiseMixture:
+def _pairwise(drawn: Draw, seed: int, components: int) -> PairwiseMixture:
     return PairwiseMixture(drawn.n_classes, components_per_class=components, random_state=seed, **AS_PUBLISHED)
 
 
-def _shental(drawn: Drawn, seed: int) -> EquivalenceMixture:
+def _shental(drawn: Draw, seed: int) -> EquivalenceMixture:
     return EquivalenceMixture(
         drawn.n_classes, pairs="conditional", unlinked_weight=1, random_state=seed, **AS_PUBLISHED
     )
 
 
-def _equivalence(drawn: Drawn, seed: int) -> EquivalenceMixture:
-    # Links of one kind alone say nothing about class sizes.
+def _equivalence(drawn: Draw, seed: int) -> EquivalenceMixture:
+    # Links of one kind alone carry no information on class sizes.
     pairs = "random" if drawn.has_both_kinds else "conditional"
     return EquivalenceMixture(drawn.n_classes, pairs=pairs, random_state=seed)
 
@@ -137,7 +137,7 @@ def wide_kernel(X: FloatArray) -> Kernel:
     return Kernel(gamma, float(np.exp(-gamma * squares).sum(axis=1).mean()))
 
 
-def _kernel_kmeans(drawn: Drawn, seed: int) -> ConstrainedKernelKMeans:
+def _kernel_kmeans(drawn: Draw, seed: int) -> ConstrainedKernelKMeans:
     gamma, row_sum = wide_kernel(drawn.X)
     n_links = len(drawn.side.must_link) + len(drawn.side.cannot_link)
     weight = len(drawn.y) / (drawn.n_classes * n_links)
@@ -146,7 +146,7 @@ def _kernel_kmeans(drawn: Drawn, seed: int) -> ConstrainedKernelKMeans:
     )
 
 
-def _wide_spectral(drawn: Drawn, seed: int, link_weight: float | None) -> ConstrainedSpectralClustering:
+def _wide_spectral(drawn: Draw, seed: int, link_weight: float | None) -> ConstrainedSpectralClustering:
     gamma = wide_kernel(drawn.X).gamma
     return ConstrainedSpectralClustering(
         drawn.n_classes, affinity="rbf", gamma=gamma, link_weight=link_weight, random_state=seed
@@ -154,7 +154,7 @@ def _wide_spectral(drawn: Drawn, seed: int, link_weight: float | None) -> Constr
 
 
 SEVERAL = tuple(f"GM-PR, m_K = {components}" for components in (1, 2, 3, 4))
-MODELS: Mapping[str, Callable[[Drawn, int], Any]] = {
+MODELS: Mapping[str, Callable[[Draw, int], Any]] = {
     "GMM": lambda drawn, seed: _pairwise(drawn, seed, 1),
     "GM-PR": lambda drawn, seed: _pairwise(drawn, seed, drawn.components),
     "GMM-EC": _shental,
@@ -171,13 +171,13 @@ MODELS: Mapping[str, Callable[[Drawn, int], Any]] = {
 }
 
 
-def fitted(method: str, drawn: Drawn, seed: int) -> Any:
-    """Return a fitted model; those without constraints are told nothing."""
-    told = SideInformation.build(len(drawn.y)) if method in ("GMM", "SC") else drawn.side
-    return MODELS[method](drawn, seed).fit(drawn.X, side=told)
+def fitted(method: str, drawn: Draw, seed: int) -> Any:
+    """Return a fitted model; methods without constraints get no links."""
+    side = SideInformation.build(len(drawn.y)) if method in ("GMM", "SC") else drawn.side
+    return MODELS[method](drawn, seed).fit(drawn.X, side=side)
 
 
-def scores(method: str, drawn: Drawn, seed: int) -> dict[str, float]:
+def scores(method: str, drawn: Draw, seed: int) -> dict[str, float]:
     """Fit, and return all measures."""
     y, rows = drawn.y, ~drawn.side.mentioned
     labels = np.zeros(len(y), dtype=int) if method == ONE_CLUSTER else fitted(method, drawn, seed).labels_

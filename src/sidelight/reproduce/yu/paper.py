@@ -1,4 +1,4 @@
-"""Yu, Elhabian and Whitaker: a mixture of pairs (GM-PR) against four other ways to use links."""
+"""Yu, Elhabian and Whitaker: the protocol, the experiments and their pictures."""
 
 from collections.abc import Iterable, Mapping
 from functools import partial
@@ -8,7 +8,7 @@ import numpy as np
 
 from sidelight.metrics import purity_score
 from sidelight.reproduce.framework.drawing import curves
-from sidelight.reproduce.framework.experiment import Experiment, Paper, Printed, Setting, Summary
+from sidelight.reproduce.framework.experiment import Experiment, Paper, ReferenceValue, Setting, Summary
 from sidelight.reproduce.yu.claims import CLAIMS
 from sidelight.reproduce.yu.methods import (
     DIGITS,
@@ -17,7 +17,7 @@ from sidelight.reproduce.yu.methods import (
     SETS,
     SEVERAL,
     WRONG,
-    Drawn,
+    Draw,
     draw,
     draw_boundary,
     draw_moons,
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PROTOCOL = """
-**Protocol.** Pairs of rows are drawn at random and their true relation is told; every trial draws links and start
-anew. Class means start at k-means++ centres, covariances at the rows nearest to them, weights equal; the components of
+**Protocol.** Pairs of rows are drawn at random and their true relation is given; every trial has new links and a new
+start. Class means start at k-means++ centres, covariances at the rows nearest to them, weights equal; the components of
 a class start in the same way among its rows. One start, full covariances, maximum likelihood. The measure is purity
 over all rows, linked ones included. MNIST is the test set, digits 1, 2, 3 and 4, 5, 6, 7, in two principal components;
 COIL-20 in 10, 15 and 20 with three components per class (m_K = 3). Similarities of SC, SSKK and CSC are Gaussian, as
@@ -49,26 +49,26 @@ points in its figure 8(c) and two in 8(d).
 - Distances of k-means++ are those of standardised columns, and each centre is the best of a few candidates. Drawing
   one, in raw columns, GM-PR has a purity of .658 instead of .679 on digits 4 to 7 with 64 links, and of .576 instead of
   .645 on COIL-20 in 15 dimensions with 1000.
-- A linked row goes to the class of its posterior given the links, which GM-PR averages over the pairs that it is in
-  and GMM-EC takes from the graph of all links. Purity over all rows therefore favours GMM-EC where most rows are
-  linked; the rows in no link do not.
-- GMM-EC (Shental et al.) is `EquivalenceMixture` with every row counting the same, links given
-  (`pairs="conditional"`) and the start and prior of GM-PR; sums over links that are too entangled to be exact are
-  belief propagation. EM-PC is `PosteriorConstraintMixture`. The weight of links in SSKK is n / (classes × links), as in
-  Kulis et al.; CSC raises its own until no link is broken or the cut gets too dear. With so wide a kernel all cuts
-  of COIL-20 are nearly as dear as one by chance (18.6 to 18.9, of 19), so that links alone decide, often against the
-  graph: hence the spread of CSC. With neighbours only, `ConstrainedSpectralClustering` is the best method there.
+- A linked row goes to the class of its posterior given the links, which GM-PR averages over the pairs that it is in and
+  GMM-EC takes from the graph of all links. Purity over all rows therefore favours GMM-EC where most rows are linked;
+  the rows in no link do not.
+- GMM-EC (Shental et al.) is `EquivalenceMixture` with every row counting the same, links given (`pairs="conditional"`)
+  and the start and prior of GM-PR; sums over links that are too entangled to be exact are belief propagation. EM-PC is
+  `PosteriorConstraintMixture`. The weight of links in SSKK is n / (classes × links), as in Kulis et al.; CSC raises its
+  own until no link is broken or the cut gets too dear. With so wide a kernel all cuts of COIL-20 are nearly as dear as
+  one by chance (18.6 to 18.9, of 19), so that links alone decide, often against the graph: hence the spread of CSC.
+  With neighbours only, `ConstrainedSpectralClustering` is the best method there.
 - The caption of figure 9 says cannot-links, the text links: random pairs, of which 19 in 20 are cannot-links there.
-- Figure 3 shows one picture of unknown data: here 40 rows in four heaps, two above and two below. Two links are drawn
-  at random, or are "telling": must-links join left and right, cannot-links part above and below. Its picture is of the
-  first draw on which the plain mixture fails. Figure 8 is 50 rows of two moons.
+- Figure 3 shows one picture of unknown data: here 40 rows in four clusters, two above and two below. Two links are
+  drawn at random, or are "telling": must-links join left and right, cannot-links part above and below. Its picture is
+  of the first draw on which the plain mixture fails. Figure 8 is 50 rows of two moons.
 
 **Misprints that matter.** Eq. 7 is zero whenever neither row is in the class, eq. 9 raises the normaliser to the power
 of the number of classes, eqs. 20, 22 and 25 repeat the class weight inside the product over components; each enters
 once here. "GM-PR is always greater than or comparable to EM-PC and GM-PR" (section 4.2.2) is read as EM-PC and GMM-EC.
 
-**What to beware of.** Where links share no row GM-PR and GMM-EC are the same model, so their curves can differ only
-where rows are in several links. On Haberman one cluster has a purity of 0.735, which few methods exceed.
+**Caution.** Where links share no row GM-PR and GMM-EC are the same model, so their curves can differ only where rows
+are in several links. On Haberman one cluster has a purity of 0.735, which few methods exceed.
 
 **Class weights.** No figure measures them, but links between random rows bias them: with three Gaussians that hold .6,
 .3 and .1 of 1000 rows and two links to a row, the greatest error of a weight is .132 with GM-PR and .276 with GMM-EC,
@@ -93,7 +93,7 @@ def measure_without_links(setting: Setting, method: str, seed: int) -> Mapping[s
 
 
 def measure_coil(setting: Setting, method: str, seed: int) -> Mapping[str, float]:
-    """Measure a method on COIL-20 in so many dimensions with so many links."""
+    """Measure a method on COIL-20 with a number of dimensions and links."""
     drawn = draw(f"COIL-20 {setting[0]}", int(setting[1]), "random", seed, components=_COIL_COMPONENTS)
     return scores(method, drawn, seed)
 
@@ -113,11 +113,11 @@ def _grid(names: Iterable[str | int], numbers: Iterable[int]) -> list[Setting]:
     return [(name, number) for name in names for number in counts]
 
 
-_FOUND_BEFORE: Mapping[tuple[Setting, str], Printed] = {
-    (("thyroid", 64), "GM-PR"): Printed(0.84),
-    (("thyroid", 64), "EquivalenceMixture"): Printed(0.91),
-    (("digits 4 5 6 7", 64), "GM-PR"): Printed(0.65),
-    (("digits 4 5 6 7", 64), "EquivalenceMixture"): Printed(0.72),
+_FOUND_BEFORE: Mapping[tuple[Setting, str], ReferenceValue] = {
+    (("thyroid", 64), "GM-PR"): ReferenceValue(0.84),
+    (("thyroid", 64), "EquivalenceMixture"): ReferenceValue(0.91),
+    (("digits 4 5 6 7", 64), "GM-PR"): ReferenceValue(0.65),
+    (("digits 4 5 6 7", 64), "EquivalenceMixture"): ReferenceValue(0.72),
 }
 _ONLY_WEIGHT = (
     "the default has a prior on covariances and the best of eight starts too; with GM-PR's start and prior, and rows "
@@ -134,7 +134,7 @@ _WHY_COIL: Mapping[tuple[Setting, str], str] = {
     (
         (15, 1000),
         "EquivalenceMixture",
-    ): "which rows were scored before is not known; on those in no link it is .834 ± .029",
+    ): "the rows scored before are not on record; on those in no link it is .834 ± .029",
 }
 
 
@@ -225,7 +225,7 @@ FIGURE_9 = Experiment(
     measure=measure_coil,
     seeds=10,
     quick_seeds=2,
-    derived={((15, 1000), "GM-PR"): Printed(0.61), ((15, 1000), "EquivalenceMixture"): Printed(0.85)},
+    derived={((15, 1000), "GM-PR"): ReferenceValue(0.61), ((15, 1000), "EquivalenceMixture"): ReferenceValue(0.85)},
     explained=_WHY_COIL,
     draw=curves("links", panel="dimensions", logarithmic=True),
 )
@@ -269,7 +269,7 @@ def _draw_moons(figure: "Figure") -> None:
         _draw_clusters(axes, method, draw_moons(0), 0, method)
 
 
-def _draw_clusters(axes: "Axes", method: str, drawn: Drawn, seed: int, title: str) -> None:
+def _draw_clusters(axes: "Axes", method: str, drawn: Draw, seed: int, title: str) -> None:
     from sidelight.plots import ClustersDisplay
 
     model = fitted(method, drawn, seed)

@@ -1,4 +1,4 @@
-"""Zhao and Miller 2005: the claims, judged by what was measured."""
+"""The verdicts on the claims of Zhao and Miller."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Zhao and Miller 2005: links, the two methods as the paper has them, and what is measured of both."""
+"""Zhao and Miller 2005: links, the two methods with the settings of the paper, and the measures."""
 
 from sklearn.metrics import adjusted_rand_score
 
@@ -31,7 +31,7 @@ def shental_form(n_classes: int, d: int, seed: int, covariance_type: str = "full
 
 
 def scores(y: AnyArray, labels: AnyArray, free: AnyArray) -> dict[str, float]:
-    """Return ρ of all rows, and ρ and the adjusted Rand index of those nothing was said about."""
+    """Return ρ on all rows, and ρ and the adjusted Rand index on unlinked rows."""
     return {
         RHO: purity_accuracy_score(y, labels),
         FREE: purity_accuracy_score(y, labels, rows=free),

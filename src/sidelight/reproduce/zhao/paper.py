@@ -23,7 +23,7 @@ above .05 in some component, since no β is ever zero; models without β count t
 round, of unit width and equal size, 4 or 5 widths apart (300 rows); eight clouds on a grid put into three classes at
 random (800 rows, 4.5 or 6 apart) are ours, for the "more complex mixtures" of the text.
 
-**What to beware of.** One class for everything has accuracy 1, and so a high ρ where one class is large: .734 on liver
+**Caution.** One class for everything has accuracy 1, and so a high ρ where one class is large: .734 on liver
 and .789 on pima, above all that the paper prints for them. Read the adjusted Rand index on unlinked rows beside it.
 """
 

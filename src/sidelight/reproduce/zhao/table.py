@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from sidelight import ClassMixture, EquivalenceMixture, HMRFKMeans
 from sidelight._typing import AnyArray, FloatArray
 from sidelight.datasets import load
-from sidelight.reproduce.framework.experiment import ONE_CLUSTER, Experiment, Printed, Setting
+from sidelight.reproduce.framework.experiment import ONE_CLUSTER, Experiment, ReferenceValue, Setting
 from sidelight.reproduce.zhao.methods import BY_BIC, FREE, RAND, RHO, RIGHT, linked, scores, shental_form
 
 RIGHT_BY_BETA, COMPONENTS = "right by β", "components"
@@ -79,9 +79,9 @@ def measure_table(setting: Setting, method: str, seed: int) -> Mapping[str, floa
     }
 
 
-def _numbers(sgmm: str, mcgmm: str) -> dict[tuple[Setting, str], Printed]:
+def _numbers(sgmm: str, mcgmm: str) -> dict[tuple[Setting, str], ReferenceValue]:
     return {
-        ((name, covariance), method): Printed(value)
+        ((name, covariance), method): ReferenceValue(value)
         for name, row in TABLE.items()
         for method, field in (("SGMM", sgmm), ("MCGMM", mcgmm))
         for covariance, value in zip(_COVARIANCES, getattr(row, field), strict=True)

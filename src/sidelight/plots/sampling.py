@@ -4,15 +4,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sidelight._typing import IntArray
+from sidelight._typing import BoolArray, IntArray
 from sidelight.side import SideInformation
 
-# Drawn of each kind; more lines than this hide what they join.
+# Lines drawn for each kind of link; more of them would hide the points.
 MOST_LINKS = 60
 
 
 class LinkLines(NamedTuple):
-    """The statements of one kind that are drawn as lines.
+    """The links of one kind that are drawn as lines.
 
     Parameters
     ----------
@@ -20,20 +20,20 @@ class LinkLines(NamedTuple):
     pairs : (m, 2)
         Rows at the ends of the lines that are drawn.
     broken : (m,)
-        Which of them the clusters break.
+        Which of these links the clusters violate.
     n_kept, n_broken : int
-        How many there are, drawn or not.
+        Number of links respected and violated, drawn or not.
     """
 
     kind: str
     pairs: IntArray
-    broken: "np.ndarray[tuple[int], np.dtype[np.bool_]]"
+    broken: BoolArray
     n_kept: int
     n_broken: int
 
 
 def choose_links(side: SideInformation, labels: IntArray, random: np.random.RandomState) -> list[LinkLines]:
-    """Return what to draw of each kind of link there is: broken ones first, others at random."""
+    """Return the links to draw of each kind: violated ones first, then others at random."""
     kinds = {
         "must-link": (side.must_link, False),
         "cannot-link": (side.cannot_link, True),
@@ -51,7 +51,7 @@ def choose_links(side: SideInformation, labels: IntArray, random: np.random.Rand
 
 
 def _chains(blocks: IntArray) -> IntArray:
-    """Return pairs of rows that follow each other in a block, (m, 2)."""
+    """Return pairs of consecutive rows of each block, (m, 2)."""
     rows = np.flatnonzero(blocks >= 0)
     rows = rows[np.argsort(blocks[rows], kind="stable")]
     follows = blocks[rows[1:]] == blocks[rows[:-1]]

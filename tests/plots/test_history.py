@@ -1,18 +1,17 @@
-"""The course of a fit: its bound, its components, and its clusterings."""
+"""The clustering across the iterations of a fit."""
 
 import matplotlib as mpl
 import numpy as np
 import pytest
-from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris, make_blobs
 
-from sidelight import BayesianMixture, HMRFKMeans, LabelledMixture
-from sidelight.plots import ConvergenceDisplay, HistoryDisplay
-from sidelight.plots.canvas import bare_figure
+from sidelight import BayesianMixture, LabelledMixture
+from sidelight.plots import HistoryDisplay
+from sidelight.plots.figures import bare_figure
 
 mpl.use("Agg")
-X, Y = load_iris(return_X_y=True)
-BLOBS, GROUP = make_blobs(300, centers=[[0, 0], [9, 0], [0, 9], [9, 9]], random_state=0)
+X = load_iris().data
+BLOBS, _ = make_blobs(300, centers=[[0, 0], [9, 0], [0, 9], [9, 9]], random_state=0)
 
 
 @pytest.fixture(scope="module")
@@ -20,50 +19,9 @@ def bayesian():
     return BayesianMixture(12, random_state=0, init_params="k-means++").fit(BLOBS)
 
 
-def converge(model):
-    return ConvergenceDisplay.from_estimator(model, ax=bare_figure(8, 5.2).subplots())
-
-
 def history(model, table, *arguments):
     figure = bare_figure(10, 6)
     return HistoryDisplay.from_estimator(model, table, *arguments, figure=figure)
-
-
-def test_the_bound_is_drawn_with_what_was_reached():
-    model = LabelledMixture(3, random_state=0).fit(X)
-    display = converge(model)
-    np.testing.assert_allclose(display.ax_.lines[0].get_ydata(), model.lower_bounds_)
-    assert f"after {model.n_iter_} iteration" in display.ax_.get_title(loc="left")
-    assert display.ax_.get_title(loc="left").endswith("converged")
-    assert display.ax_.get_ylabel() == "lower bound per row"
-    assert len(display.figure_.axes) == 1
-
-
-def test_methods_that_lower_a_cost_say_so():
-    model = HMRFKMeans(3, random_state=0).fit(X)
-    display = converge(model)
-    np.testing.assert_allclose(display.ax_.lines[0].get_ydata(), model.objectives_)
-    assert display.ax_.get_ylabel() == "objective (lower is better)"
-
-
-def test_a_fit_that_did_not_converge_is_told(recwarn):
-    display = converge(LabelledMixture(3, max_iter=1, tol=0, init_params="k-means++", random_state=0).fit(X))
-    assert "not converged: raise max_iter" in display.ax_.get_title(loc="left")
-
-
-def test_components_in_use_are_drawn_where_the_history_was_kept(bayesian):
-    display = converge(bayesian)
-    _, beside = display.figure_.axes
-    during = beside.lines[0].get_ydata()
-    assert len(during) == len(bayesian.history_)
-    assert during[0] > 4
-    assert beside.lines[-1].get_ydata()[0] == len(bayesian.weights_) == 4
-    assert beside.get_ylabel() == "components that hold rows"
-
-
-def test_a_model_without_a_course_is_refused():
-    with pytest.raises(ValueError, match="KMeans keeps neither lower_bounds_ nor objectives_"):
-        converge(KMeans(3, n_init=1, random_state=0).fit(X))
 
 
 def test_the_clustering_is_drawn_across_iterations(bayesian):
@@ -118,7 +76,7 @@ def test_models_without_a_history_say_how_to_have_one():
     with pytest.raises(ValueError, match="Fit with keep_history=True"):
         history(BayesianMixture(2, keep_history=False, random_state=0).fit(X), X)
     counts = np.random.default_rng(0).poisson(3, (60, 2)).astype(float)
-    with pytest.raises(ValueError, match="components that are no plain Gaussians"):
+    with pytest.raises(ValueError, match="components other than plain Gaussians"):
         history(BayesianMixture(2, family="poisson", random_state=0).fit(counts), counts)
 
 

@@ -1,20 +1,18 @@
-"""Where pictures are drawn, and how names are written there; matplotlib is loaded when the first is drawn."""
+"""Figures, axes, legends and names in pictures; matplotlib is loaded when the first picture is drawn."""
 
 from typing import TYPE_CHECKING, Any
+
+from sidelight.plots.palette import INK, QUIET
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _LONGEST_NAME = 26
-QUIET = "#5b6470"
-BROKEN = "#c8102e"
-INK = "#1f2630"
-LINE = "#0072b2"
 
 
 def require_matplotlib() -> None:
-    """Say what to install where matplotlib is missing."""
+    """Raise an error that says what to install where matplotlib is missing."""
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
@@ -22,12 +20,12 @@ def require_matplotlib() -> None:
 
 
 def new_axes(width: float, height: float) -> "Axes":
-    """Return axes on a new figure of pyplot's; the size is in inches."""
+    """Return axes on a new pyplot figure; the size is in inches."""
     return new_figure(width, height).subplots()
 
 
 def new_figure(width: float, height: float) -> "Figure":
-    """Return a new figure of pyplot's without axes; the size is in inches."""
+    """Return a new pyplot figure without axes; the size is in inches."""
     require_matplotlib()
     from matplotlib import pyplot as plt
 
@@ -35,7 +33,7 @@ def new_figure(width: float, height: float) -> "Figure":
 
 
 def bare_figure(width: float, height: float) -> "Figure":
-    """Return a figure that pyplot does not know of, for files."""
+    """Return a figure outside pyplot, for writing to a file."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -45,21 +43,21 @@ def bare_figure(width: float, height: float) -> "Figure":
 
 
 def written(name: Any, longest: int = _LONGEST_NAME) -> str:
-    """Return a name as pictures write it: on one line, shortened if long, never taken for a formula."""
+    """Return a name as pictures write it: on one line, shortened if long, never read as a formula."""
     words = " ".join(str(name).split())
     short = words if len(words) <= longest else f"{words[: longest - 1].rstrip()}…"
     return short.replace("$", r"\$")
 
 
 def tidy_axes(ax: "Axes") -> None:
-    """Take away the lines that frame nothing."""
+    """Remove the upper and right lines of the frame, and make the others quiet."""
     ax.spines[["top", "right"]].set_visible(False)
     ax.spines[["left", "bottom"]].set_color("#9aa3ad")
     ax.tick_params(colors=QUIET, labelsize="small")
 
 
 def legend_beside(ax: "Axes", entries: "list[tuple[Any, str]]") -> None:
-    """Put a legend to the right of the axes, where it covers nothing; entries are handles with what they stand for."""
+    """Put a legend to the right of the axes; entries are handles with their words."""
     if not entries:
         return
     legend = ax.legend(

@@ -1,0 +1,58 @@
+"""Numbers and lists as pages and pictures write them."""
+
+import math
+
+_DIGITS = 3
+_MOST_DECIMALS = 6
+_THIN_SPACE = "\u202f"
+
+
+def measured(value: float, scale: float) -> str:
+    """Return a number with as many decimals as its scale needs, so that rounding noise reads as zero.
+
+    Examples
+    --------
+    >>> measured(-2.3456, 20), measured(1e-15, 20), measured(12345.6, 20000)
+    ('−2.3', '0.0', '12346')
+    """
+    size = abs(scale)
+    decimals = _DIGITS - 1 - math.floor(math.log10(size)) if size > 0 else 0
+    if decimals > _MOST_DECIMALS or size >= 10**_MOST_DECIMALS:
+        return with_minus(f"{value:.{_DIGITS}g}")
+    rounded = round(value, max(decimals, 0)) + 0.0  # which turns −0 into 0
+    return with_minus(f"{rounded:.{max(decimals, 0)}f}")
+
+
+def signed(value: float, decimals: int) -> str:
+    """Return a rounded number with its sign; zero has none."""
+    rounded = round(value, decimals)
+    return with_minus(f"{rounded:+.{decimals}f}") if rounded else f"{0:.{decimals}f}"
+
+
+def with_minus(number: str) -> str:
+    """Return a written number with a minus sign in place of the hyphen."""
+    return number.replace("-", "−")
+
+
+def percent(share: float) -> str:
+    """Return a share in per cent; only exact zero and one read as 0 % and 100 %."""
+    if 0 < share < 0.01:
+        return "under 1 %"
+    if 0.99 < share < 1:
+        return "over 99 %"
+    return f"{100 * share:.0f} %"
+
+
+def grouped(number: int) -> str:
+    """Return a whole number with its thousands set apart."""
+    return f"{number:,}".replace(",", _THIN_SPACE)
+
+
+def count(number: int, singular: str, plural: str | None = None) -> str:
+    """Return a number with its noun in the singular or plural."""
+    return f"{grouped(number)} {singular if number == 1 else plural or singular + 's'}"
+
+
+def listed(words: list[str]) -> str:
+    """Return words with commas and a final "and"."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else ""

@@ -1,0 +1,69 @@
+"""What a column holds, in a few words."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from sidelight._typing import FloatArray
+from sidelight._wording import measured, percent
+
+_CATEGORIES_NAMED = 4
+
+
+class ColumnFigures(NamedTuple):
+    """Figures of the observed cells of a column, of which there is at least one.
+
+    Parameters
+    ----------
+    mean, deviation, least, greatest : float
+    categories : tuple of str
+        Empty for a column without categories.
+    counts : (n_categories,)
+        Number of cells of each category.
+    """
+
+    mean: float
+    deviation: float
+    least: float
+    greatest: float
+    categories: tuple[str, ...]
+    counts: FloatArray
+
+
+# Puts the figures of a column into words.
+Summary = Callable[[ColumnFigures], str]
+
+
+def range_of_numbers(figures: ColumnFigures) -> str:
+    """Return smallest and largest number, mean and standard deviation."""
+    scale = _scale(figures)
+    return _range(figures, measured(figures.least, scale), measured(figures.greatest, scale))
+
+
+def range_of_counts(figures: ColumnFigures) -> str:
+    """Return the same for whole numbers."""
+    return _range(figures, f"{figures.least:.0f}", f"{figures.greatest:.0f}")
+
+
+def share_of_yes(figures: ColumnFigures) -> str:
+    """Return the share of ones among zeros and ones."""
+    return f"{percent(figures.mean)} yes"
+
+
+def shares_of_categories(figures: ColumnFigures) -> str:
+    """Return the most frequent categories with their shares."""
+    order = np.argsort(-figures.counts, kind="stable")[:_CATEGORIES_NAMED]
+    total = figures.counts.sum()
+    words = [f"{figures.categories[code]} {percent(float(figures.counts[code] / total))}" for code in order]
+    left = len(figures.categories) - len(words)
+    return ", ".join(words) + (f" and {left} more" if left else "")
+
+
+def _scale(figures: ColumnFigures) -> float:
+    return max(abs(figures.least), abs(figures.greatest))
+
+
+def _range(figures: ColumnFigures, least: str, greatest: str) -> str:
+    mean, deviation = measured(figures.mean, _scale(figures)), measured(figures.deviation, figures.deviation)
+    return f"{least} to {greatest}, mean {mean}, sd {deviation}"

@@ -1,0 +1,30 @@
+"""What a column holds, in a few words."""
+
+import numpy as np
+
+from sidelight.tables.column_summary import (
+    ColumnFigures,
+    range_of_counts,
+    range_of_numbers,
+    share_of_yes,
+    shares_of_categories,
+)
+
+NUMBERS = ColumnFigures(3.25, 1.5, -1.0, 12.0, (), np.empty(0))
+
+
+def test_numbers_have_a_range_with_the_decimals_of_their_scale():
+    assert range_of_numbers(NUMBERS) == "−1.0 to 12.0, mean 3.2, sd 1.50"
+    assert range_of_counts(NUMBERS._replace(least=0.0)) == "0 to 12, mean 3.2, sd 1.50"
+
+
+def test_zeros_and_ones_have_a_share():
+    assert share_of_yes(NUMBERS._replace(mean=0.004)) == "under 1 % yes"
+
+
+def test_the_most_frequent_categories_are_named():
+    figures = NUMBERS._replace(categories=("a", "b", "c", "d", "e"), counts=np.array([1.0, 5.0, 2.0, 1.0, 1.0]))
+    assert shares_of_categories(figures) == "b 50 %, c 20 %, a 10 %, d 10 % and 1 more"
+    assert (
+        shares_of_categories(figures._replace(categories=("a", "b"), counts=np.array([1.0, 3.0]))) == "b 75 %, a 25 %"
+    )
