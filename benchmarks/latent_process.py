@@ -14,11 +14,11 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import digamma
 
-from sidelight.admixture.ascent import ProcessesOnData
-from sidelight.admixture.cells import accumulate, accumulate_for
+from sidelight.admixture.decomposition import Decomposition
+from sidelight.admixture.e_step import CellKernel, accumulate, kernel_for
+from sidelight.admixture.m_step import FlatPrior
 from sidelight.admixture.model import Parameters, State
-from sidelight.admixture.scaling import survey_observed
-from sidelight.admixture.updates import Flat
+from sidelight.admixture.scaling import survey_scaling
 from sidelight.inference.executors.threads import one_blas_thread
 from sidelight.inference.rows import Rows
 
@@ -49,10 +49,10 @@ def problem(n: int, d: int, n_processes: int) -> tuple[np.ndarray, State]:
     return X, State(parameters, random.uniform(0.1, 50, (n, n_processes)))
 
 
-def on_data(X: np.ndarray, form: Callable) -> ProcessesOnData:
-    """Assemble the engine on a table."""
+def decomposition(X: np.ndarray, kernel: CellKernel) -> Decomposition:
+    """Return the engine on a table."""
     rows = Rows(X)
-    return ProcessesOnData(rows, np.arange(len(X)), survey_observed(rows), Flat(1e-4, float(len(X))), form)
+    return Decomposition(rows, np.arange(len(X)), survey_scaling(rows), FlatPrior(1e-4, float(len(X))), kernel)
 
 
 def cpu(run: Callable[[], object], repeats: int = 5) -> float:
@@ -69,8 +69,8 @@ def cpu(run: Callable[[], object], repeats: int = 5) -> float:
 def measure_pass(n: int, d: int, n_processes: int, n_plain: int) -> None:
     """Print the memory of a pass over all rows; and CPU, plain and in blocks, on the same few."""
     X, state = problem(n, d, n_processes)
-    model = on_data(X, accumulate_for(10**12))
-    on_data(X[:100], model.accumulate).step(State(state.parameters, state.gamma[:100]))  # loads the compiled form
+    model = decomposition(X, kernel_for(10**12))
+    decomposition(X[:100], model.kernel).step(State(state.parameters, state.gamma[:100]))  # loads the compiled form
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     tracemalloc.start()
     start = time.process_time()
@@ -87,8 +87,8 @@ def measure_pass(n: int, d: int, n_processes: int, n_plain: int) -> None:
     plain = cpu(lambda: plain_pass(X, *state.parameters, state.gamma))
     print(f"{n_plain} × {d}, {n_processes} processes, one E + M pass, CPU seconds:")
     print(f"  plain arrays          {plain:7.3f}")
-    for name, form in (("NumPy", accumulate), ("compiled", accumulate_for(10**12))):
-        model = on_data(X, form)
+    for name, kernel in (("NumPy", accumulate), ("compiled", kernel_for(10**12))):
+        model = decomposition(X, kernel)
         blocks = cpu(lambda model=model: model.step(state))
         print(f"  blocks, {name:<12}  {blocks:7.3f}   {plain / blocks:.1f}× less")
 

@@ -1,7 +1,7 @@
-"""The E-step of a block of rows and its sums, in NumPy; and the choice between this form and the compiled one.
+"""The E-step of a few rows and its sums, in NumPy; and the choice between this form and the compiled one.
 
-The latent of every cell is never kept: its probabilities Q live in a buffer that fits the cache, for a few attributes
-at a time, and only their sums go out.
+The probabilities Q of the latent variables are never stored for the whole table. A buffer that fits the cache holds
+those of a few attributes at a time, and only their sums are kept.
 """
 
 from importlib import import_module
@@ -14,13 +14,11 @@ from sidelight._typing import FloatArray
 from sidelight.admixture.model import Densities
 from sidelight.kernels.loops import softmax
 
-# Loading the compiled form takes about a second; NumPy needs about 9 ns more per cell and process.
-_SCORES_WORTH_COMPILING = 200_000_000
 _CACHE_DOUBLES = 64_000
 
 
-class Accumulate(Protocol):
-    """Adds what a block of rows says to sums over rows and over attributes."""
+class CellKernel(Protocol):
+    """Adds the sums of a few rows to sums over rows and over attributes."""
 
     def __call__(
         self,
@@ -31,14 +29,14 @@ class Accumulate(Protocol):
         row_mass: FloatArray,
         sums: FloatArray,
     ) -> float:
-        """Return the block's evidence, Σ over cells of ln Σ_k exp(offset_k) N_k(x).
+        """Return the evidence of the rows, Σ over cells of ln Σ_k exp(offset_k) N_k(x).
 
         Parameters
         ----------
         values : (d, rows)
             Any number where a cell is missing.
         observed : (d, rows)
-            1 where a cell is there, 0 where it is missing.
+            1 where a cell is observed, 0 where it is missing.
         densities : Densities
         offsets : (K, rows)
             E ln θ of every row's block.
@@ -57,7 +55,7 @@ def accumulate(
     row_mass: FloatArray,
     sums: FloatArray,
 ) -> float:
-    """See :class:`Accumulate` (Li, Ying and Campbell, eq. 6, and the sums that eqs. 7 to 9 need)."""
+    """See :class:`CellKernel` (Li, Ying and Campbell, eq. 6, and the sums that eqs. 7 to 9 need)."""
     n_processes, n_rows = offsets.shape
     d = len(values)
     width = max(_CACHE_DOUBLES // (n_processes * n_rows), 1)
@@ -80,9 +78,12 @@ def accumulate(
     return evidence
 
 
-def accumulate_for(n_scores: int) -> Accumulate:
-    """Return the form that is quicker for about ``n_scores`` cells times processes times passes in all."""
-    if n_scores >= _SCORES_WORTH_COMPILING and find_spec("numba") is not None:
-        form: Accumulate = import_module("sidelight.admixture.compiled").accumulate
-        return form
+def kernel_for(n_scores: int, *, worth_compiling: int = 200_000_000) -> CellKernel:
+    """Return the form that is quicker for about ``n_scores`` cells times processes times passes in all.
+
+    Loading the compiled form takes about a second; NumPy needs about 9 ns more per score.
+    """
+    if n_scores >= worth_compiling and find_spec("numba") is not None:
+        compiled: CellKernel = import_module("sidelight.admixture.compiled").accumulate
+        return compiled
     return accumulate
