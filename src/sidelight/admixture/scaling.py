@@ -53,10 +53,12 @@ def survey_scaling(rows: Rows, column_names: AnyArray | None = None) -> Scaling:
     refuse_infinity(rows, column_names)
     d = rows.X.shape[1]
     total, n_observed, squares = np.zeros(d), np.zeros(d, dtype=np.int64), np.zeros(d)
+    lowest, highest = np.full(d, np.inf), np.full(d, -np.inf)
     for _, values in _blocks(rows):
         observed = ~np.isnan(values)
         total += np.where(observed, values, 0.0).sum(axis=0)
         n_observed += observed.sum(axis=0)
+        lowest, highest = np.fmin(lowest, np.fmin.reduce(values)), np.fmax(highest, np.fmax.reduce(values))
     if not n_observed.all():
         empty = _column(int(np.argmin(n_observed)), column_names)
         raise ValueError(f"X has no value in any row of {empty}, only NaN; leave the column out.")
@@ -69,9 +71,9 @@ def survey_scaling(rows: Rows, column_names: AnyArray | None = None) -> Scaling:
     if not np.isfinite(scale).all():
         wide = _column(int(np.argmax(~np.isfinite(scale))), column_names)
         raise ValueError(f"X: the values of {wide} are too large to be squared; rescale the column.")
-    # A constant attribute has no spread; what remains is rounding.
+    # A constant attribute has no spread; what remains is rounding, more in a long table.
     noise = 8 * np.finfo(float).eps * np.abs(centre)
-    return Scaling(centre, np.where(scale > noise, scale, 1.0), n_observed)
+    return Scaling(centre, np.where((lowest < highest) & (scale > noise), scale, 1.0), n_observed)
 
 
 def refuse_infinity(rows: Rows, column_names: AnyArray | None = None) -> None:
