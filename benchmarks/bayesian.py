@@ -1,7 +1,7 @@
-"""CPU time of variational Bayes per iteration, against scikit-learn's BayesianGaussianMixture, and of side information.
+"""CPU time of a variational Bayes iteration compared with scikit-learn's, and the cost of labels and links.
 
-All run in this process, in turns, with BLAS at one thread; what is printed are ratios of the least CPU times of several
-repeats, because a busy machine only ever adds to them.
+All methods run in this process and take turns, with BLAS at one thread. The ratios are those of the smallest CPU times
+of several repeats, because other load on the machine can only increase a time.
 
     python benchmarks/bayesian.py [passes|field] [--repeats N]
 """
@@ -27,7 +27,7 @@ from sidelight.weights import DirichletWeights, GivenConcentration, StickBreakin
 
 WANTED_RATIO = 8.0
 WANTED_EXTRA = 0.25
-# Strength of the labels, and the most that a link weighs.
+# Strength of the labels, and the largest weight of a link.
 STRENGTH = 100.0
 
 
@@ -38,14 +38,14 @@ def cpu_seconds(function):
 
 
 def least_times(functions, repeats):
-    """Return the least CPU time of each function, called in turns, after a first call that does not count."""
+    """Return the smallest CPU time of each function; they take turns, after a first call that does not count."""
     for function in functions:
         function()
     return np.min([[cpu_seconds(function) for function in functions] for _ in range(repeats)], axis=0)
 
 
 def mixture_of(X, family, weights, backend, joint=None):
-    """Return a mixture on a table, the rows of a field left out of the plain pass."""
+    """Return a mixture on a table; the rows of a joint coupling are left out of the plain pass."""
     left_out = None
     if joint is not None:
         left_out = np.zeros(len(X), dtype=bool)
@@ -86,13 +86,13 @@ def passes(repeats):
 
 
 class Ascent:
-    """E-steps at fixed parameters, each of which starts from what the last one left."""
+    """E-steps at fixed parameters, each of which continues from the state of the one before."""
 
     def __init__(self, mixture, state):
         self.mixture, self.state = mixture, state
 
     def __call__(self):
-        """Take one."""
+        """Take one E-step."""
         expectation = self.mixture.expect(self.state)
         self.state = self.state._replace(coupled=expectation.coupled)
 
@@ -106,7 +106,7 @@ def linked(rng, group, n_links, rows):
 
 
 def field(repeats):
-    """Print what labels and links add to a pass over rows that nothing is said of."""
+    """Print the time that labels and links add to a pass over unlabelled, unlinked rows."""
     n, d, k = 1_000_000, 8, 30
     rng = np.random.default_rng(0)
     group, centres = rng.integers(k, size=n), 3 * rng.normal(size=(k, d))

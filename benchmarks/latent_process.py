@@ -1,8 +1,8 @@
-"""The cost of a pass of latent process decomposition: CPU and memory, beside plain arrays.
+"""CPU time and memory of a pass of latent process decomposition, compared with plain arrays.
 
     python benchmarks/latent_process.py [--shape N D K] [--plain-rows N]
 
-How well it clusters is in ``sidelight reproduce li``.
+For the quality of the clusters see ``sidelight reproduce li``.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from sidelight.inference.rows import Rows
 
 
 def plain_pass(X: np.ndarray, alpha: np.ndarray, means: np.ndarray, variances: np.ndarray, gamma: np.ndarray) -> tuple:
-    """E and M with the whole array Q (n, d, K), as the equations read."""
+    """Take an E-step and an M-step with the whole array Q (n, d, K), as in the equations."""
     expected = digamma(gamma) - digamma(gamma.sum(axis=1, keepdims=True))
     x = X[:, :, None]
     scores = -0.5 * np.log(2 * np.pi * variances.T) - 0.5 * (x - means.T) ** 2 / variances.T + expected[:, None, :]
@@ -40,7 +40,7 @@ def plain_pass(X: np.ndarray, alpha: np.ndarray, means: np.ndarray, variances: n
 
 
 def problem(n: int, d: int, n_processes: int) -> tuple[np.ndarray, State]:
-    """Make a table and a state to pass from."""
+    """Return a table and a state to start the pass from."""
     random = np.random.RandomState(0)
     X = random.standard_normal((n, d))
     parameters = Parameters(
@@ -56,7 +56,7 @@ def decomposition(X: np.ndarray, kernel: CellKernel) -> Decomposition:
 
 
 def cpu(run: Callable[[], object], repeats: int = 5) -> float:
-    """Return the least CPU seconds of several runs, after one to warm up."""
+    """Return the smallest CPU seconds of several runs, after one that does not count."""
     run()
     times = []
     for _ in range(repeats):
@@ -67,7 +67,7 @@ def cpu(run: Callable[[], object], repeats: int = 5) -> float:
 
 
 def measure_pass(n: int, d: int, n_processes: int, n_plain: int) -> None:
-    """Print the memory of a pass over all rows; and CPU, plain and in blocks, on the same few."""
+    """Print the memory of a pass over all rows, and CPU times with plain arrays and in parts on the first few."""
     X, state = problem(n, d, n_processes)
     model = decomposition(X, kernel_for(10**12))
     decomposition(X[:100], model.kernel).step(State(state.parameters, state.gamma[:100]))  # loads the compiled form
@@ -89,8 +89,8 @@ def measure_pass(n: int, d: int, n_processes: int, n_plain: int) -> None:
     print(f"  plain arrays          {plain:7.3f}")
     for name, kernel in (("NumPy", accumulate), ("compiled", kernel_for(10**12))):
         model = decomposition(X, kernel)
-        blocks = cpu(lambda model=model: model.step(state))
-        print(f"  blocks, {name:<12}  {blocks:7.3f}   {plain / blocks:.1f}× less")
+        parts = cpu(lambda model=model: model.step(state))
+        print(f"  parts, {name:<13}  {parts:7.3f}   {plain / parts:.1f}× less")
 
 
 def main() -> None:

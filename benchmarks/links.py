@@ -1,7 +1,7 @@
 """CPU time of the E-step on linked rows, and of inference on large link graphs.
 
-Everything runs in this process with BLAS at one thread, the compiled loops, and CPU time; where a ratio is printed,
-in turns, of which the quickest counts.
+All runs are in this process, with the compiled loops and BLAS at one thread. Where a ratio is printed, the runs take
+turns and the smallest CPU time of each counts.
 
     python benchmarks/links.py [pairs|graphs] [--repeats N]
 """
@@ -32,13 +32,13 @@ def cpu_seconds(function):
 
 
 def run_through(function, *parts):
-    """Call a function on part after part, keeping nothing."""
+    """Call a function on each part and discard the results."""
     for part in zip(*parts, strict=True):
         function(*part)
 
 
 def report(name, function):
-    """Print the CPU seconds of a call; return what it returns."""
+    """Print the CPU seconds of a call and return its result."""
     start = time.process_time()
     result = function()
     print(f"  {name:<44} {time.process_time() - start:7.2f} s", flush=True)
@@ -65,7 +65,7 @@ def mixture_and_state(X, truth, k, joint, left_out):
 
 
 def pairs(repeats):
-    """Print one E-step on disjoint links against one pass over rows that stand alone."""
+    """Print the time of an E-step on disjoint links, compared with a pass over rows without links."""
     rng = np.random.default_rng(0)
     X, truth = blobs(N_ROWS, N_FEATURES, N_CLASSES, rng)
     plain, plain_state = mixture_and_state(X, truth, N_CLASSES, None, None)
@@ -74,9 +74,9 @@ def pairs(repeats):
     links = rng.permutation(2 * N_LINKS).reshape(-1, 2)
     same = known[links[:, 0]] == known[links[:, 1]]
     side = SideInformation.build(len(linked), must_link=links[same], cannot_link=links[~same])
-    spoken_of = report("chunklets of 1 000 000 disjoint links", lambda: linked_rows(side))
-    classes, draws = np.arange(N_CLASSES), np.ones(len(spoken_of.starts))
-    coupling = report("plan", lambda: link_graphs(spoken_of, classes, draws=draws))
+    in_links = report("chunklets of 1 000 000 disjoint links", lambda: linked_rows(side))
+    classes, draws = np.arange(N_CLASSES), np.ones(len(in_links.starts))
+    coupling = report("plan", lambda: link_graphs(in_links, classes, draws=draws))
     mixture, state = mixture_and_state(linked, known, N_CLASSES, coupling, np.ones(len(linked), dtype=bool))
     graphs = coupling.graphs
 
@@ -113,7 +113,7 @@ def pairs(repeats):
 
 
 def graphs(repeats):
-    """Print inference on random links, a random tree, a chain and many triangles."""
+    """Print the time of inference on random links, a random tree, a chain and many triangles."""
     del repeats
     rng = np.random.default_rng(0)
     k = 5
