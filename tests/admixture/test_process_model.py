@@ -1,4 +1,6 @@
-"""Draws from the model and distances of its processes."""
+"""Draws from the model, and labels and distances of its processes."""
+
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -6,7 +8,14 @@ from scipy.integrate import quad
 from scipy.special import digamma
 from scipy.stats import norm
 
-from sidelight.admixture.model import Parameters, attribute_distances, draw, draw_log_shares
+from sidelight.admixture.model import (
+    AttributeRanking,
+    Parameters,
+    attribute_distances,
+    draw,
+    draw_log_shares,
+    match_labels,
+)
 
 
 def test_draws_have_the_moments_of_the_model():
@@ -36,3 +45,26 @@ def test_distances_equal_integrals_and_bound_the_error_rate():
         assert error <= 0.5 * np.exp(-found[g])
     np.testing.assert_allclose(found, attribute_distances(means, scales, 1, 0))
     np.testing.assert_allclose(attribute_distances(means, scales, 1, 1), 0, atol=1e-15)
+
+
+def test_ranking_puts_the_largest_distance_first_and_ties_in_order():
+    ranking = AttributeRanking.of(np.array(["a", "b", "c", "d"], dtype=object), np.array([0.1, 2.0, 0.1, 3.0]))
+    assert ranking.columns.tolist() == [3, 1, 0, 2]
+    assert ranking.names.tolist() == ["d", "b", "a", "c"]
+    assert ranking.distances.tolist() == [3.0, 2.0, 0.1, 0.1]
+
+
+def test_labels_and_processes_are_matched_one_to_one_by_the_largest_sum_of_shares():
+    """The best of all orders, found by enumeration; unmatched processes follow in order."""
+    random = np.random.RandomState(0)
+    for _ in range(20):
+        shares, codes = random.dirichlet(np.full(4, 0.5), size=12), random.randint(-1, 2, size=12)
+        found = match_labels(shares, codes, 2)
+        assert sorted(found) == [0, 1, 2, 3]
+        assert found[2] < found[3]
+        sums = {
+            pair: sum(shares[codes == label, process].sum() for label, process in enumerate(pair))
+            for pair in permutations(range(4), 2)
+        }
+        assert sums[tuple(found[:2])] == pytest.approx(max(sums.values()))
+    assert match_labels(shares, np.full(12, -1), 0).tolist() == [0, 1, 2, 3]

@@ -22,7 +22,7 @@ def accumulate(
     row_mass: FloatArray,
     sums: FloatArray,
 ) -> float:
-    """See :class:`sidelight.admixture.e_step.CellKernel`."""
+    """See :func:`sidelight.admixture.e_step.accumulate`."""
     return _visit_attributes(values, observed, *densities, offsets, row_mass, sums)
 
 

@@ -4,9 +4,9 @@ The probabilities Q of the latent variables are never stored for the whole table
 those of a few attributes at a time, and only their sums are kept.
 """
 
+from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Protocol
 
 import numpy as np
 
@@ -17,34 +17,8 @@ from sidelight.kernels.loops import softmax
 _CACHE_DOUBLES = 64_000
 
 
-class CellKernel(Protocol):
-    """Adds the sums of a few rows to sums over rows and over attributes."""
-
-    def __call__(
-        self,
-        values: FloatArray,
-        observed: FloatArray,
-        densities: Densities,
-        offsets: FloatArray,
-        row_mass: FloatArray,
-        sums: FloatArray,
-    ) -> float:
-        """Return the evidence of the rows, Σ over cells of ln Σ_k exp(offset_k) N_k(x).
-
-        Parameters
-        ----------
-        values : (d, rows)
-            Any number where a cell is missing.
-        observed : (d, rows)
-            1 where a cell is observed, 0 where it is missing.
-        densities : Densities
-        offsets : (K, rows)
-            E ln θ of every row's block.
-        row_mass : (K, rows)
-            Σ Q over attributes is added.
-        sums : (3, K, d)
-            Σ Q, Σ Q x and Σ Q x² over rows are added.
-        """
+# Values, observed, densities, offsets, row mass, sums → evidence; see accumulate.
+CellKernel = Callable[[FloatArray, FloatArray, Densities, FloatArray, FloatArray, FloatArray], float]
 
 
 def accumulate(
@@ -55,7 +29,24 @@ def accumulate(
     row_mass: FloatArray,
     sums: FloatArray,
 ) -> float:
-    """See :class:`CellKernel` (Li, Ying and Campbell, eq. 6, and the sums that eqs. 7 to 9 need)."""
+    """Add the sums of a few rows and return their evidence, Σ over cells of ln Σ_k exp(offset_k) N_k(x).
+
+    Li, Ying and Campbell, eq. 6, and the sums that eqs. 7 to 9 need.
+
+    Parameters
+    ----------
+    values : (d, rows)
+        Any number where a cell is missing.
+    observed : (d, rows)
+        1 where a cell is observed, 0 where it is missing.
+    densities : Densities
+    offsets : (K, rows)
+        E ln θ of every row's block.
+    row_mass : (K, rows)
+        Σ Q over attributes is added.
+    sums : (3, K, d)
+        Σ Q, Σ Q x and Σ Q x² over rows are added.
+    """
     n_processes, n_rows = offsets.shape
     d = len(values)
     width = max(_CACHE_DOUBLES // (n_processes * n_rows), 1)

@@ -1,4 +1,4 @@
-"""Latent process decomposition: its parameters, its densities, the Dirichlet part of its bound, and draws from it.
+"""Latent process decomposition: its parameters, densities and draws, and the Dirichlet part of its bound.
 
 Every block of rows c (a row without statements is a block of its own) has a distribution θ_c over K processes, drawn
 from Dir(α). Every cell of its rows picks a process by θ_c and takes its value from that process's Gaussian for the
@@ -8,6 +8,7 @@ cell's attribute (Rogers et al. 2005; with blocks, Li, Ying and Campbell, eqs. 1
 from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 from scipy.special import digamma, gammaln
 
 from sidelight._typing import AnyArray, FloatArray, IntArray
@@ -99,12 +100,38 @@ def draw_log_shares(concentration: FloatArray, n: int, random: np.random.RandomS
     return logs - np.logaddexp.reduce(logs, axis=1, keepdims=True)
 
 
+def match_labels(shares: FloatArray, codes: IntArray, n_labels: int) -> IntArray:
+    """Return the processes (K,), those of labels 0, 1, … first.
+
+    Labels and processes are matched one to one so that the shares of labelled rows in the process of their label have
+    the largest sum.
+
+    Parameters
+    ----------
+    shares : (n, K)
+    codes : (n,)
+        Label codes, -1 unknown.
+    n_labels : int
+    """
+    sums = np.zeros((n_labels, shares.shape[1]))
+    labelled = np.flatnonzero(codes >= 0)
+    np.add.at(sums, codes[labelled], shares[labelled])
+    matched = linear_sum_assignment(sums, maximize=True)[1]
+    return np.concatenate([matched, np.setdiff1d(np.arange(shares.shape[1]), matched)])
+
+
 class AttributeRanking(NamedTuple):
     """Attributes ranked by the distance of two processes, the largest first: columns, names, distances, each (d,)."""
 
     columns: IntArray
     names: AnyArray
     distances: FloatArray
+
+    @classmethod
+    def of(cls, names: AnyArray, distances: FloatArray) -> "AttributeRanking":
+        """Return the ranking of attributes with these names and distances, each (d,)."""
+        columns = np.argsort(-distances, kind="stable")
+        return cls(columns, names[columns], distances[columns])
 
 
 def attribute_distances(means: FloatArray, scales: FloatArray, first: int, second: int) -> FloatArray:

@@ -56,10 +56,9 @@ class RowLogLikelihoods(NamedTuple):
         return float(np.sqrt(np.square(self.standard_errors).sum()))
 
 
-def row_shares(table: AnyArray, parameters: Parameters, n_threads: int = 1, *, part_rows: int = 1024) -> FloatArray:
+def row_shares(table: AnyArray, parameters: Parameters, n_threads: int = 1, part_rows: int = 1024) -> FloatArray:
     """Return γ of every row, normalised (n, K); the arguments are those of :func:`map_fold_in`."""
-    parts = map_fold_in(lambda _, part: part.gamma, table, parameters, n_threads, part_rows=part_rows)
-    gamma = np.concatenate(parts)
+    gamma = np.concatenate(map_fold_in(lambda _, part: part.gamma, table, parameters, n_threads, part_rows))
     return gamma / gamma.sum(axis=1, keepdims=True)
 
 
@@ -69,7 +68,6 @@ def row_log_likelihoods(
     n_draws: int,
     random: np.random.RandomState,
     n_threads: int = 1,
-    *,
     part_rows: int = 1024,
 ) -> RowLogLikelihoods:
     """Estimate ln p of every row; the arguments are those of :func:`map_fold_in` and :func:`block_log_likelihood`.
@@ -85,7 +83,7 @@ def row_log_likelihoods(
             for row, (observed, gamma) in enumerate(zip(part.observed.T, part.gamma, strict=True))
         ]
 
-    values, errors = np.concatenate(map_fold_in(estimate, table, parameters, n_threads, part_rows=part_rows)).T
+    values, errors = np.concatenate(map_fold_in(estimate, table, parameters, n_threads, part_rows)).T
     return RowLogLikelihoods(values, errors)
 
 
@@ -94,7 +92,6 @@ def map_fold_in(
     table: AnyArray,
     parameters: Parameters,
     n_threads: int = 1,
-    *,
     part_rows: int = 1024,
 ) -> list[Result]:
     """Fold the rows of a table in, a few at a time, and return the results of ``use(number, part)``.

@@ -6,16 +6,15 @@ from copy import copy
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sidelight._typing import AnyArray, FloatArray, IntArray, LabelArray
+from sidelight._typing import AnyArray, FloatArray, LabelArray
 from sidelight.admixture.decomposition import Decomposition
 from sidelight.admixture.e_step import kernel_for
 from sidelight.admixture.m_step import FlatPrior, Prior, ShrinkagePrior
-from sidelight.admixture.model import AttributeRanking, Parameters, State, attribute_distances, draw
+from sidelight.admixture.model import AttributeRanking, Parameters, State, attribute_distances, draw, match_labels
 from sidelight.admixture.scaling import refuse_infinity, survey_scaling
 from sidelight.admixture.starts import kmeans_starts
 from sidelight.admixture.unseen_rows import RowLogLikelihoods, row_log_likelihoods, row_shares
@@ -192,13 +191,13 @@ class LatentProcessDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self._check_parameters()
         fitted = copy(self)  # its attributes become those of the estimator at the end
         table = read_table(fitted, X, reset=True)
-        known = self._read_side(len(table), y, must_link, cannot_link, side, sample_id)
-        n_processes = self._count_processes(known)
+        side = self._read_side(len(table), y, must_link, cannot_link, side, sample_id)
+        n_processes = self._count_processes(side)
         with one_blas_thread():
             rows = Rows(table)
             decomposition = Decomposition(
                 rows,
-                known.closure().chunklets,
+                side.closure().chunklets,
                 survey_scaling(rows, getattr(fitted, "feature_names_in_", None)),
                 self._prior(len(table)),
                 kernel_for(table.size * n_processes * self.n_init * self.max_iter // 2),
@@ -206,8 +205,8 @@ class LatentProcessDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMix
             )
             random = check_random_state(self.random_state)
             trace = climb_from(
-                kmeans_starts(decomposition, known.labels, n_processes, self.n_init, random),
-                decomposition.step,
+                kmeans_starts(decomposition, side.labels, n_processes, self.n_init, random),
+                decomposition.step,  # the E-step and the M-step
                 max_iter=self.max_iter,
                 tol=self.tol,
                 total_weight=len(table),
@@ -215,7 +214,7 @@ class LatentProcessDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMix
                 verbose=self.verbose,
             )
             last_bound = decomposition.bound(trace.state, decomposition.expect(trace.state))
-        fitted._store(trace, last_bound, decomposition, known)
+        fitted._store(trace, last_bound, decomposition, side)
         self.__dict__ = fitted.__dict__
         return self
 
@@ -285,10 +284,8 @@ class LatentProcessDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMix
             check_integer(name, number, least=0)
             if number >= self.n_clusters_:
                 raise ValueError(f"{name}={number!r}, but there are processes 0 to {self.n_clusters_ - 1} only.")
-        distances = attribute_distances(self.means_, self.scales_, first, second)
-        columns = np.argsort(-distances, kind="stable")
         names = getattr(self, "feature_names_in_", np.array([f"x{g}" for g in range(self.n_features_in_)], object))
-        return AttributeRanking(columns, names[columns], distances[columns])
+        return AttributeRanking.of(names, attribute_distances(self.means_, self.scales_, first, second))
 
     @property
     def _n_features_out(self) -> int:
@@ -358,11 +355,14 @@ class LatentProcessDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMix
         """Set the fitted attributes."""
         n, blocks, scaling = side.n_rows, decomposition.blocks, decomposition.scaling
         shares = trace.state.gamma / trace.state.gamma.sum(axis=1, keepdims=True)
-        order, self.cluster_names_ = _order_processes(shares[blocks], side)
-        shares = shares[:, order]
+        processes = match_labels(shares[blocks], side.labels, len(side.label_names))
+        sizes = np.bincount(shares.argmax(axis=1)[blocks], minlength=len(processes))[processes]
+        clusters = cluster_order(side.label_names, sizes)
+        order = processes[clusters]
+        self.labels_ = shares[:, order].argmax(axis=1).astype(np.int32)[blocks]
+        self._posterior = shares[blocks][:, order] if self._keeps_posterior(n, len(order)) else None
         self.n_clusters_ = len(order)
-        self.labels_ = shares.argmax(axis=1).astype(np.int32)[blocks]
-        self._posterior = shares[blocks] if self._keeps_posterior(n, len(order)) else None
+        self.cluster_names_ = cluster_names(side.label_names.tolist(), clusters)
         alpha, means, variances = trace.state.parameters
         self.alpha_ = alpha[order]
         self.means_ = scaling.centre + scaling.scale * means[order]
@@ -372,20 +372,3 @@ class LatentProcessDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.n_iter_ = len(trace.objectives)
         self.converged_ = trace.converged
         self.violations_: Violations = violations(side, self.labels_)
-
-
-def _order_processes(shares: FloatArray, side: SideInformation) -> tuple[IntArray, AnyArray]:
-    """Return the order in which processes become clusters, and the clusters' names.
-
-    Labels and processes are matched one to one so that the shares (n, K) of labelled rows in the process of their label
-    have the largest sum.
-    """
-    n_labelled, n_processes = len(side.label_names), shares.shape[1]
-    table = np.zeros((n_labelled, n_processes))
-    labelled = np.flatnonzero(side.labels >= 0)
-    np.add.at(table, side.labels[labelled], shares[labelled])
-    matched = linear_sum_assignment(table, maximize=True)[1]
-    processes = np.concatenate([matched, np.setdiff1d(np.arange(n_processes), matched)])
-    sizes = np.bincount(shares.argmax(axis=1), minlength=n_processes)[processes]
-    order = cluster_order(side.label_names, sizes)
-    return processes[order], cluster_names(side.label_names.tolist(), order)
