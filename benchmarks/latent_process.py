@@ -21,6 +21,7 @@ from sidelight.admixture.model import Parameters, State
 from sidelight.admixture.scaling import survey_scaling
 from sidelight.inference.executors.threads import one_blas_thread
 from sidelight.inference.rows import Rows
+from sidelight.tables.array import ArrayTable
 
 
 def plain_pass(X: np.ndarray, alpha: np.ndarray, means: np.ndarray, variances: np.ndarray, gamma: np.ndarray) -> tuple:
@@ -51,7 +52,7 @@ def problem(n: int, d: int, n_processes: int) -> tuple[np.ndarray, State]:
 
 def decomposition(X: np.ndarray, kernel: CellKernel) -> Decomposition:
     """Return the engine on a table."""
-    rows = Rows(X)
+    rows = Rows(ArrayTable(X))
     return Decomposition(rows, np.arange(len(X)), survey_scaling(rows), FlatPrior(1e-4, float(len(X))), kernel)
 
 

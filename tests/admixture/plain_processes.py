@@ -13,6 +13,7 @@ from sidelight.admixture.m_step import FlatPrior, ShrinkagePrior
 from sidelight.admixture.model import Parameters, State
 from sidelight.admixture.scaling import survey_scaling
 from sidelight.inference.rows import Rows
+from sidelight.tables.array import ArrayTable
 
 
 class Problem(NamedTuple):
@@ -34,7 +35,7 @@ def random_problem(
     if blocks:
         of_rows = np.unique(rng.integers(0, max(n // 3, 1), size=n), return_inverse=True)[1]
     priors = {"ml": FlatPrior(0.0025, float(n)), "map": ShrinkagePrior(0.7, 0.2, 0.0025, float(n))}
-    rows = Rows(X)
+    rows = Rows(ArrayTable(X))
     decomposition = Decomposition(rows, of_rows, survey_scaling(rows), priors[prior], kernel, **settings)
     parameters = Parameters(
         rng.uniform(0.05, 3, n_processes), rng.normal(size=(n_processes, d)), rng.uniform(0.1, 2, (n_processes, d))

@@ -18,7 +18,9 @@ from scipy.stats import norm
 
 from sidelight.admixture.model import State
 from sidelight.admixture.scaling import survey_scaling
+from sidelight.inference.executors.threads import Threads
 from sidelight.inference.rows import Rows
+from sidelight.tables.array import ArrayTable
 
 KINDS = pytest.mark.parametrize(
     ("prior", "blocks", "missing"),
@@ -30,7 +32,7 @@ def slow_bound(problem, gamma=None, q=None):
     decomposition, state = problem
     means, variances = in_table_units(problem)
     gamma = state.gamma if gamma is None else gamma
-    X = decomposition.rows.X
+    X = decomposition.rows.table.array
     q = cell_probabilities(X, decomposition.blocks, gamma, means, variances) if q is None else q
     prior = log_prior(decomposition.prior, state.parameters.means, state.parameters.variances)
     return bound(X, decomposition.blocks, state.parameters.alpha, gamma, q, means, variances) + prior
@@ -49,7 +51,7 @@ def test_bound_equals_the_sum_over_cells(prior, blocks, missing, seed):
 def test_sums_equal_those_of_the_full_array(prior, blocks, missing):
     problem = random_problem(5, prior=prior, blocks=blocks, missing=missing)
     decomposition, state = problem
-    X = decomposition.rows.X
+    X = decomposition.rows.table.array
     q = np.nan_to_num(cell_probabilities(X, decomposition.blocks, state.gamma, *in_table_units(problem)))
     expectation = decomposition.expect(state)
     values = np.nan_to_num((X - decomposition.scaling.centre) / decomposition.scaling.scale)
@@ -65,7 +67,7 @@ def test_updates_of_q_and_gamma_maximise_the_bound(prior, blocks, missing):
     problem = random_problem(8, prior=prior, blocks=blocks, missing=missing, n=6)
     decomposition, state = problem
     rng = np.random.default_rng(0)
-    q = cell_probabilities(decomposition.rows.X, decomposition.blocks, state.gamma, *in_table_units(problem))
+    q = cell_probabilities(decomposition.rows.table.array, decomposition.blocks, state.gamma, *in_table_units(problem))
     gamma = state.parameters.alpha + decomposition.expect(state).mass
     np.testing.assert_allclose(decomposition.maximise(state, decomposition.expect(state)).gamma, gamma)
     best_q, best_gamma = slow_bound(problem, q=q), slow_bound(problem, gamma=gamma, q=q)
@@ -110,7 +112,7 @@ def test_bound_lies_below_the_likelihood(seed):
     means, variances = in_table_units(problem._replace(state=state))
     likelihood = 0.0
     for c in range(len(state.gamma)):
-        cells = decomposition.rows.X[decomposition.blocks == c]
+        cells = decomposition.rows.table.array[decomposition.blocks == c]
         densities = norm.pdf(cells, means[:, None], np.sqrt(variances)[:, None])[:, ~np.isnan(cells)]
         likelihood += two_process_log_likelihood(densities, state.parameters.alpha)
     assert likelihood - 1.5 * len(state.gamma) < height < likelihood
@@ -121,12 +123,13 @@ def test_units_change_the_bound_by_the_log_volume_only():
     problem = random_problem(3, prior="map", missing=True)
     decomposition, state = problem
     units = np.array([1e-3, 1.0, 1e4])
-    rows = Rows(decomposition.rows.X * units + 7)
+    X = decomposition.rows.table.array * units + 7
+    rows = Rows(ArrayTable(X))
     other = replace(decomposition, rows=rows, scaling=survey_scaling(rows))
     after, height = decomposition.step(state)
     other_after, other_height = other.step(state)
     np.testing.assert_allclose(other_after.parameters.means, after.parameters.means, rtol=1e-6, atol=1e-9)
-    volume = (~np.isnan(rows.X)).sum(axis=0) @ np.log(units)
+    volume = (~np.isnan(X)).sum(axis=0) @ np.log(units)
     assert other_height == pytest.approx(height - volume, rel=1e-9)
 
 
@@ -140,7 +143,7 @@ def test_results_do_not_depend_on_threads_and_sizes(blocks):
         for problem in (
             random_problem(2, **table),
             random_problem(2, **table, **small),
-            random_problem(2, **table, **small, n_threads=4),
+            random_problem(2, **table, **small, executor=Threads(4)),
         )
     )
     assert one[1] == four[1]

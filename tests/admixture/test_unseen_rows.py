@@ -15,6 +15,7 @@ from sidelight.admixture.unseen_rows import (
     row_log_likelihoods,
     row_shares,
 )
+from sidelight.inference.executors.threads import Threads
 from sidelight.kernels.loops import NUMPY
 
 RNG = np.random.default_rng(0)
@@ -109,12 +110,10 @@ def test_errors_of_rows_add_in_squares():
 def test_results_do_not_depend_on_threads_and_shares_not_on_parts():
     X, parameters = table(60), Parameters(ALPHA, MEANS, VARIANCES)
     small = {"part_rows": 7}
-    one, three = (row_shares(X, parameters, n_threads, **small) for n_threads in (1, 3))
+    one, three = (row_shares(X, parameters, Threads(n), **small) for n in (1, 3))
     np.testing.assert_array_equal(one, three)
     np.testing.assert_allclose(one, row_shares(X, parameters), rtol=1e-12)
     np.testing.assert_allclose(one.sum(axis=1), 1)
-    one, three = (
-        row_log_likelihoods(X, parameters, 30, np.random.RandomState(0), n_threads, **small) for n_threads in (1, 3)
-    )
+    one, three = (row_log_likelihoods(X, parameters, 30, np.random.RandomState(0), Threads(n), **small) for n in (1, 3))
     np.testing.assert_array_equal(one.values, three.values)
     np.testing.assert_array_equal(one.standard_errors, three.standard_errors)

@@ -11,9 +11,9 @@ from sklearn.metrics import adjusted_rand_score
 
 from sidelight import ClassMixture, LabelledMixture, SideInformation
 from sidelight.estimators.class_allocation import allocate, unreached
-from sidelight.inference.rows import CHUNK_ROWS
 from sidelight.metrics import purity_accuracy_score
 from sidelight.side import ContradictionError, draw_labels, draw_links, draw_side
+from sidelight.tables.table import CHUNK_ROWS
 
 X, Y = load_iris(return_X_y=True)
 PARTIAL = draw_labels(Y, fraction=0.2, random_state=0)

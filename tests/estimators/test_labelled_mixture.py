@@ -11,9 +11,9 @@ from sklearn.model_selection import GridSearchCV
 
 from sidelight import LabelledMixture, SideInformation
 from sidelight.estimators.base.mixture import MixtureEstimator
-from sidelight.inference.rows import CHUNK_ROWS
 from sidelight.metrics import clustering_accuracy_score
 from sidelight.side import ContradictionError, draw_labels
+from sidelight.tables.table import CHUNK_ROWS
 
 X, Y = load_iris(return_X_y=True)
 PARTIAL = draw_labels(Y, fraction=0.2, random_state=0)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from oracles.mixtures import FAMILIES, family_for, random_state
 from sidelight import EquivalenceMixture, PairwiseMixture, PosteriorConstraintMixture, SideInformation
-from sidelight.estimators.base.layout import Layout
+from sidelight.estimators.base.classes import Layout
 from sidelight.estimators.starts.sample import Data
 from sidelight.kernels.loops import NUMPY
 from sidelight.side import draw_links

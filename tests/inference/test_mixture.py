@@ -10,8 +10,8 @@ from oracles.mixtures import FAMILIES, family_for, mixture_of, random_state
 from sidelight.couplings.chunklets import Chunklets
 from sidelight.couplings.hard import Hard
 from sidelight.couplings.independent import Independent
-from sidelight.inference.rows import CHUNK_ROWS
 from sidelight.kernels.loops import NUMPY, compiled, outright, softly
+from sidelight.tables.table import CHUNK_ROWS
 
 COUPLINGS = {"soft": (Independent, softly), "hard": (Hard, outright)}
 

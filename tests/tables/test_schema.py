@@ -10,9 +10,9 @@ import pytest
 from scipy.sparse import coo_array, csr_array
 from sklearn.base import BaseEstimator
 
-from sidelight.inference.rows import Rows
-from sidelight.tables.column_survey import survey_columns
-from sidelight.tables.schema import encode, learn_columns
+from sidelight.tables.array import ArrayTable
+from sidelight.tables.schema import encode, learn_schema
+from sidelight.tables.survey import survey_columns
 from sidelight.tables.validation import admit_table, read_table
 
 NAN = np.nan
@@ -20,13 +20,13 @@ COUNTS = [0, 3, 1, 0, 2, 5]
 
 
 def read(X, family="auto"):
-    columns = learn_columns(X, family)
+    columns = learn_schema(X, family)
     return encode(X, columns), columns
 
 
 def check(X, family="auto"):
     table, columns = read(X, family)
-    return survey_columns(Rows(table), columns)
+    return survey_columns(ArrayTable(table), None, columns)
 
 
 PANDAS = pd.DataFrame(
@@ -96,8 +96,8 @@ class TestKindsOfColumns:
         ],
     )
     def test_integers_are_counts_where_they_look_like_counts(self, values, kind):
-        assert learn_columns(pl.DataFrame({"x": list(values)}), "auto").kinds == (kind,)
-        assert learn_columns(np.array(values, dtype=float)[:, None], "auto").kinds == ("gaussian",)
+        assert learn_schema(pl.DataFrame({"x": list(values)}), "auto").kinds == (kind,)
+        assert learn_schema(np.array(values, dtype=float)[:, None], "auto").kinds == ("gaussian",)
 
     def test_arrays_of_booleans_are_bernoulli(self):
         table, columns = read(np.array([[True, False], [False, False]]))
@@ -112,8 +112,8 @@ class TestKindsOfColumns:
         np.testing.assert_array_equal(X[:, 0], [3.0, 5.0, 3.0])
         frame = pd.DataFrame(X, columns=["a", "b", "c"])
         for family in ({"a": "categorical", "c": "poisson"}, {0: "categorical", "c": "poisson", "b": "auto"}):
-            assert learn_columns(frame, family).kinds == columns.kinds
-        assert learn_columns(frame, "poisson").kinds == ("poisson",) * 3
+            assert learn_schema(frame, family).kinds == columns.kinds
+        assert learn_schema(frame, "poisson").kinds == ("poisson",) * 3
 
     def test_categories_may_be_anything_that_can_be_sorted(self):
         frame = pd.DataFrame({"bin": pd.cut([1.0, 5.0, 9.0, NAN], 3), "code": pd.Categorical([10, 9, 10, None])})
@@ -136,7 +136,7 @@ class TestKindsOfColumns:
     )
     def test_families_that_do_not_fit_are_refused(self, family, message):
         with pytest.raises(ValueError, match=message):
-            learn_columns(PANDAS, family)
+            learn_schema(PANDAS, family)
 
     @pytest.mark.parametrize(
         ("values", "message"),
@@ -150,22 +150,22 @@ class TestKindsOfColumns:
     )
     def test_columns_without_a_family_are_refused(self, values, message):
         with pytest.raises(ValueError, match=message):
-            learn_columns(pd.DataFrame({"x": values}), "auto")
+            learn_schema(pd.DataFrame({"x": values}), "auto")
 
     def test_lists_in_cells_are_refused(self):
         with pytest.raises(ValueError, match="column 'x' holds List"):
-            learn_columns(pl.DataFrame({"x": [[1], [2]]}), "auto")
+            learn_schema(pl.DataFrame({"x": [[1], [2]]}), "auto")
 
     def test_names_are_no_categories_unless_said_so(self):
         frame = pl.DataFrame({"name": [f"person {i}" for i in range(50)]})
         with pytest.raises(ValueError, match="column 'name' has 50 different values in 50 rows, such as 'person 0'"):
-            learn_columns(frame, "auto")
-        assert len(learn_columns(frame, {"name": "categorical"}).categories[0]) == 50
+            learn_schema(frame, "auto")
+        assert len(learn_schema(frame, {"name": "categorical"}).categories[0]) == 50
 
 
 class TestLaterTables:
     def test_categories_keep_their_codes_and_new_ones_are_missing_with_a_warning(self):
-        columns = learn_columns(PANDAS, "auto")
+        columns = learn_schema(PANDAS, "auto")
         later = PANDAS.assign(city=["Oslo", "Bern", None, "Oslo", "Ulm", "Rome"])
         with pytest.warns(UserWarning, match="column 'city' has categories .* fitted: 'Bern', 'Ulm'. .* missing"):
             table = encode(later, columns)
@@ -173,18 +173,18 @@ class TestLaterTables:
         np.testing.assert_array_equal(np.delete(table, 1, axis=1), np.delete(ENCODED, 1, axis=1))
 
     def test_whether_counts_look_like_counts_is_not_asked_again(self):
-        columns = learn_columns(PANDAS, "auto")
+        columns = learn_schema(PANDAS, "auto")
         later = PANDAS.assign(visits=40, member=True, paid=None)
         table = encode(later, columns)
         np.testing.assert_array_equal(table[:, 3:6], [[40, 1, NAN]] * 6)
 
     def test_text_where_there_were_numbers_is_refused(self):
-        columns = learn_columns(PANDAS, "auto")
+        columns = learn_schema(PANDAS, "auto")
         with pytest.raises(ValueError, match="column 'width' is to be gaussian, .* holds 'wide' in row 0"):
             encode(PANDAS.assign(width="wide"), columns)
 
     def test_a_column_of_text_without_any_cell_is_missing_where_there_were_numbers(self):
-        columns = learn_columns(POLARS, "auto")
+        columns = learn_schema(POLARS, "auto")
         table = encode(POLARS.with_columns(width=pl.lit(None, dtype=pl.String)), columns)
         assert np.isnan(table[:, 0]).all()
 
@@ -256,7 +256,7 @@ class TestAdmission:
         np.save(path, np.ones((5, 2), dtype=np.float32))
         table, _ = read(admit_table(BaseEstimator(), np.load(path, mmap_mode="r"), sparse=False, reset=True))
         assert np.shares_memory(table, table.base)
-        assert Rows(table)._mapped is not None
+        assert ArrayTable(table)._mapped is not None
 
     def test_columns_must_be_those_of_the_fit(self):
         estimator = BaseEstimator()

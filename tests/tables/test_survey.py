@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from sidelight.inference.rows import Rows
-from sidelight.tables.survey import survey, survey_incomplete, survey_sparse
+from sidelight.tables.array import ArrayTable
+from sidelight.tables.survey import survey, survey_incomplete
 
 RNG = np.random.default_rng(0)
 TABLE = RNG.standard_normal((20_000, 3)) * [1.0, 10.0, 0.0] + [1e6, 0.0, 5.0]
@@ -21,7 +21,7 @@ def moments(values, weights):
 @pytest.mark.parametrize("look", [survey, survey_incomplete])
 @pytest.mark.parametrize("weights", [None, WEIGHTS])
 def test_whole_tables_have_their_weighted_moments(look, weights):
-    found = look(Rows(TABLE, weights))
+    found = look(ArrayTable(TABLE), weights)
     mean, variance = moments(TABLE, np.ones(20_000) if weights is None else weights)
     np.testing.assert_allclose(found.mean, mean)
     np.testing.assert_allclose(found.variance, variance, rtol=1e-6)
@@ -33,7 +33,7 @@ def test_whole_tables_have_their_weighted_moments(look, weights):
 def test_missing_cells_are_left_out():
     values = np.where(RNG.random(TABLE.shape) < 0.3, np.nan, TABLE)
     values[:5000, 0] = np.nan  # met only in a later block
-    found = survey_incomplete(Rows(values, WEIGHTS))
+    found = survey_incomplete(ArrayTable(values), WEIGHTS)
     mean, variance = moments(values, WEIGHTS)
     np.testing.assert_allclose(found.mean, mean)
     np.testing.assert_allclose(found.variance, variance, rtol=1e-6)
@@ -42,7 +42,7 @@ def test_missing_cells_are_left_out():
 
 def test_a_feature_that_only_rows_without_weight_have_has_no_moments():
     values = np.array([[1.0, 2.0], [3.0, np.nan]])
-    found = survey_incomplete(Rows(values, np.array([0.0, 1.0])))
+    found = survey_incomplete(ArrayTable(values), np.array([0.0, 1.0]))
     np.testing.assert_array_equal(found.mean, [3.0, np.nan])
     np.testing.assert_array_equal(found.variance, [0.0, np.nan])
 
@@ -50,7 +50,7 @@ def test_a_feature_that_only_rows_without_weight_have_has_no_moments():
 def test_sparse_tables_have_the_moments_of_dense_ones():
     counts = RNG.poisson(0.1, size=(10_000, 40)).astype(float)
     weights = WEIGHTS[:10_000]
-    found, expected = survey_sparse(Rows(csr_array(counts), weights)), survey(Rows(counts, weights))
+    found, expected = survey_incomplete(ArrayTable(csr_array(counts)), weights), survey(ArrayTable(counts), weights)
     np.testing.assert_allclose(found.mean, expected.mean)
     np.testing.assert_allclose(found.variance, expected.variance)
     assert found.total == expected.total
@@ -62,13 +62,13 @@ def test_the_first_bad_cell_is_found(value):
     counts[[9500, 9700], [2, 1]] = value
     incomplete = counts.copy()
     incomplete[:9600, 3] = np.nan
-    assert survey(Rows(counts)).first_bad == (9500, 2)
-    assert survey_incomplete(Rows(incomplete)).first_bad == (9500, 2)
-    assert survey_sparse(Rows(csr_array(counts))).first_bad == (9500, 2)
+    assert survey(ArrayTable(counts)).first_bad == (9500, 2)
+    assert survey_incomplete(ArrayTable(incomplete)).first_bad == (9500, 2)
+    assert survey_incomplete(ArrayTable(csr_array(counts))).first_bad == (9500, 2)
 
 
 def test_some_columns_of_a_survey():
-    found = survey(Rows(TABLE))
+    found = survey(ArrayTable(TABLE))
     only = found.only(np.array([2, 0]))
     np.testing.assert_array_equal(only.mean, found.mean[[2, 0]])
     np.testing.assert_array_equal(only.variance, found.variance[[2, 0]])

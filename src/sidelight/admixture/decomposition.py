@@ -13,8 +13,10 @@ from sidelight.admixture.e_step import CellKernel
 from sidelight.admixture.m_step import Gaussians, Prior, Sums, maximise_alpha
 from sidelight.admixture.model import Densities, Parameters, State, dirichlet_bound, expected_log
 from sidelight.admixture.scaling import Scaling
-from sidelight.inference.executors.threads import share_out
-from sidelight.inference.rows import CHUNK_ROWS, Rows
+from sidelight.inference.executors.threads import ONE_THREAD
+from sidelight.inference.protocols import Executor
+from sidelight.inference.rows import Rows
+from sidelight.tables.table import CHUNK_ROWS, row_ranges
 
 Result = TypeVar("Result")
 
@@ -54,8 +56,8 @@ class Decomposition:
         Parameters are in its units; the bound is in those of the table.
     prior : Prior
     kernel : CellKernel
-    n_threads : int
-        The results are the same for any number.
+    executor : Executor
+        Runs the chunks of a pass; the results do not depend on it.
     part_rows : int
         Most rows that the kernel takes at a time; fewer in a table with many columns.
     chunk_scores : int
@@ -67,7 +69,7 @@ class Decomposition:
     scaling: Scaling
     prior: Prior
     kernel: CellKernel
-    n_threads: int = 1
+    executor: Executor = ONE_THREAD
     part_rows: int = 256
     chunk_scores: int = 20_000_000
 
@@ -138,14 +140,13 @@ class Decomposition:
 
     @property
     def _rows_per_part(self) -> int:
-        return max(min(self.part_rows, _PART_CELLS // self.rows.X.shape[1]), _LEAST_PART_ROWS)
+        return max(min(self.part_rows, _PART_CELLS // self.rows.shape[1]), _LEAST_PART_ROWS)
 
     def visit_chunks(self, visit: Callable[[slice], Result], n_processes: int) -> Iterator[Result]:
-        """Visit all rows, in threads if there are several, and yield the results in the order of the rows.
+        """Visit all rows, chunk by chunk, and yield the results in the order of the rows.
 
         The chunks depend only on the shape of the problem, so that sums are the same for any number of threads.
         """
-        n, d = self.rows.X.shape
+        n, d = self.rows.shape
         size = max(min(CHUNK_ROWS, self.chunk_scores // (d * n_processes)), self._rows_per_part)
-        chunks = [slice(start, min(start + size, n)) for start in range(0, n, size)]
-        return share_out(lambda _, chunk: visit(chunk), chunks, lambda: None, self.n_threads)
+        return self.executor.run(lambda _, chunk: visit(chunk), row_ranges(n, size), lambda: None)

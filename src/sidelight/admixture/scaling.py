@@ -42,7 +42,7 @@ def survey_scaling(rows: Rows, column_names: AnyArray | None = None) -> Scaling:
     """Return the units of a table; refuse infinite cells, columns without an observed cell, and overflow.
 
     The first pass finds the means, the second the squares about them. The single pass of
-    :func:`sidelight.tables.survey.survey_incomplete` differs in the last bits; the ascent amplifies that to about 1e-8.
+    :mod:`sidelight.tables.survey` differs in the last bits; the ascent amplifies that to about 1e-8.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def survey_scaling(rows: Rows, column_names: AnyArray | None = None) -> Scaling:
         Names for error messages; columns are numbered where absent.
     """
     refuse_infinity(rows, column_names)
-    d = rows.X.shape[1]
+    d = rows.shape[1]
     total, n_observed, squares = np.zeros(d), np.zeros(d, dtype=np.int64), np.zeros(d)
     lowest, highest = np.full(d, np.inf), np.full(d, -np.inf)
     for _, values in _blocks(rows):

@@ -19,8 +19,8 @@ _LLOYD_STEPS = 100
 
 def kmeans_starts(
     decomposition: Decomposition, codes: IntArray, n_processes: int, n_init: int, random: np.random.RandomState
-) -> list[Callable[[], State]]:
-    """Return functions that each make a state to start from; the first starts k-means at the labelled rows.
+) -> dict[int, Callable[[], State]]:
+    """Return the starts 1 to n_init, functions that make a state; the first starts k-means at the labelled rows.
 
     Parameters
     ----------
@@ -32,13 +32,13 @@ def kmeans_starts(
     """
     chosen = choose_rows(len(codes), None, codes, random)
     # Missing cells are replaced by the mean of their attribute, for k-means only.
-    sample = np.nan_to_num(decomposition.scaling.standardise(decomposition.rows.gather(chosen)), nan=0.0)
+    sample = np.nan_to_num(decomposition.scaling.standardise(decomposition.rows.table.gather(chosen)), nan=0.0)
 
     def start(*, guided: bool) -> State:
         centres = kmeans_centres(sample, codes[chosen], n_processes, random, guided=guided)
         return state_at(centres, codes, decomposition)
 
-    return [partial(start, guided=number == 0) for number in range(n_init)]
+    return {number: partial(start, guided=number == 1) for number in range(1, n_init + 1)}
 
 
 def kmeans_centres(

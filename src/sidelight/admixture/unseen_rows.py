@@ -11,7 +11,8 @@ import numpy as np
 
 from sidelight._typing import AnyArray, BoolArray, FloatArray
 from sidelight.admixture.model import Densities, Parameters, draw_log_shares, expected_log, log_normaliser
-from sidelight.inference.executors.threads import share_out
+from sidelight.inference.executors.threads import ONE_THREAD
+from sidelight.inference.protocols import Executor
 from sidelight.kernels.loops import Backend, backend_for
 
 Result = TypeVar("Result")
@@ -56,9 +57,11 @@ class RowLogLikelihoods(NamedTuple):
         return float(np.sqrt(np.square(self.standard_errors).sum()))
 
 
-def row_shares(table: AnyArray, parameters: Parameters, n_threads: int = 1, part_rows: int = 1024) -> FloatArray:
+def row_shares(
+    table: AnyArray, parameters: Parameters, executor: Executor = ONE_THREAD, part_rows: int = 1024
+) -> FloatArray:
     """Return γ of every row, normalised (n, K); the arguments are those of :func:`map_fold_in`."""
-    gamma = np.concatenate(map_fold_in(lambda _, part: part.gamma, table, parameters, n_threads, part_rows))
+    gamma = np.concatenate(map_fold_in(lambda _, part: part.gamma, table, parameters, executor, part_rows))
     return gamma / gamma.sum(axis=1, keepdims=True)
 
 
@@ -67,7 +70,7 @@ def row_log_likelihoods(
     parameters: Parameters,
     n_draws: int,
     random: np.random.RandomState,
-    n_threads: int = 1,
+    executor: Executor = ONE_THREAD,
     part_rows: int = 1024,
 ) -> RowLogLikelihoods:
     """Estimate ln p of every row; the arguments are those of :func:`map_fold_in` and :func:`block_log_likelihood`.
@@ -83,7 +86,7 @@ def row_log_likelihoods(
             for row, (observed, gamma) in enumerate(zip(part.observed.T, part.gamma, strict=True))
         ]
 
-    values, errors = np.concatenate(map_fold_in(estimate, table, parameters, n_threads, part_rows)).T
+    values, errors = np.concatenate(map_fold_in(estimate, table, parameters, executor, part_rows)).T
     return RowLogLikelihoods(values, errors)
 
 
@@ -91,7 +94,7 @@ def map_fold_in(
     use: Callable[[int, FoldIn], Result],
     table: AnyArray,
     parameters: Parameters,
-    n_threads: int = 1,
+    executor: Executor = ONE_THREAD,
     part_rows: int = 1024,
 ) -> list[Result]:
     """Fold the rows of a table in, a few at a time, and return the results of ``use(number, part)``.
@@ -103,8 +106,8 @@ def map_fold_in(
     table : (n, d)
     parameters : Parameters
         In the units of the table.
-    n_threads : int
-        The results are the same for any number.
+    executor : Executor
+        Runs the parts; the results do not depend on it.
     part_rows : int
         Most rows of a part; fewer where there are many attributes or processes.
     """
@@ -122,7 +125,7 @@ def map_fold_in(
         log_densities = densities.log(np.clip(values, low, high, out=values))
         return use(number, FoldIn(log_densities, observed, fold_in(log_densities, observed, alpha, backend)))
 
-    return list(share_out(visit, range(-(-len(table) // size)), lambda: None, n_threads))
+    return list(executor.run(visit, range(-(-len(table) // size)), lambda: None))
 
 
 def fold_in(log_densities: FloatArray, observed: BoolArray, alpha: FloatArray, backend: Backend) -> FloatArray:

@@ -13,12 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 from sidelight._typing import AnyArray, IntArray, LabelArray
 from sidelight.baselines.numbering import Labelling, cluster_count, labelling, number_clusters
 from sidelight.estimators.base.clusterer import InformedEstimator
-from sidelight.estimators.base.parameters import check_integer
 from sidelight.inference.executors.threads import one_blas_thread
-from sidelight.inference.rows import Rows
 from sidelight.metrics import Violations, violations
 from sidelight.side import SideInformation
-from sidelight.tables.validation import read_table, survey_finite
+from sidelight.tables.array import ArrayTable
+from sidelight.tables.survey import survey_finite
+from sidelight.tables.validation import check_integer, read_table
 
 
 class Known(NamedTuple):
@@ -123,7 +123,7 @@ class PartitionEstimator(InformedEstimator):
 
     def _read_rows(self, X: Any, *, reset: bool) -> AnyArray:
         table = read_table(self, X, reset=reset)
-        survey_finite(self, Rows(table))
+        survey_finite(self, ArrayTable(table))
         return np.asarray(table, dtype=np.float64)
 
     def _store(self, partition: Partition, n_clusters: int, side: SideInformation, labels: Labelling) -> IntArray:

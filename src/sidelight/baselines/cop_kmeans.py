@@ -9,7 +9,6 @@ from sidelight.baselines.base import Known, Partition, PartitionEstimator
 from sidelight.baselines.centres import draw_centres, move_centres, settle_empty, squared_distances
 from sidelight.baselines.chunklets import Points, contract
 from sidelight.baselines.infeasible import explain, find_conflict, out_of_budget
-from sidelight.estimators.base.parameters import check_integer
 from sidelight.estimators.registry import register
 from sidelight.graphs.colouring import (
     Neighbours,
@@ -19,6 +18,7 @@ from sidelight.graphs.colouring import (
     colour,
     neighbour_lists,
 )
+from sidelight.tables.validation import check_integer
 
 
 @register

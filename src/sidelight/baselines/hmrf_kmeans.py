@@ -27,10 +27,10 @@ from sidelight.baselines.quadratic_metrics import (
     unit_variances,
 )
 from sidelight.baselines.soft_links import soft_links
-from sidelight.estimators.base.parameters import check_choice, check_integer, check_number
 from sidelight.estimators.registry import register
 from sidelight.inference.starts import spread_centres
 from sidelight.side import Closure, SideInformation
+from sidelight.tables.validation import check_choice, check_integer, check_number
 
 _METRICS: dict[str, Callable[[FloatArray, int], Metric]] = {
     "euclidean": EuclideanMetric.start,

@@ -13,8 +13,8 @@ from sidelight.baselines.base import Known, Partition, PartitionEstimator
 from sidelight.baselines.embedding import cluster_rows, leading_eigenvectors, unit_rows
 from sidelight.baselines.soft_links import soft_links
 from sidelight.baselines.spectral import link_matrix
-from sidelight.estimators.base.parameters import check_choice, check_integer, check_number
 from sidelight.estimators.registry import register
+from sidelight.tables.validation import check_choice, check_integer, check_number
 
 
 @register

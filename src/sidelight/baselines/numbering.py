@@ -7,7 +7,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from sidelight._typing import AnyArray, IntArray
-from sidelight.estimators.base.cluster_names import cluster_names, cluster_order
+from sidelight.estimators.base.classes import cluster_names, cluster_order
 from sidelight.side import SideInformation
 from sidelight.side.statements import compress
 

@@ -14,11 +14,11 @@ from sidelight.baselines.bandwidth import neighbour_gamma
 from sidelight.baselines.base import Known, Partition, PartitionEstimator
 from sidelight.baselines.centres import move_centres
 from sidelight.baselines.conjugate_gradients import solve_columns
-from sidelight.estimators.base.parameters import check_choice, check_integer, check_number
 from sidelight.estimators.registry import register
 from sidelight.graphs.neighbours import SIMILARITIES, row_graph, to_neighbours
 from sidelight.inference.executors.threads import one_blas_thread
 from sidelight.inference.starts import lloyd, spread_centres
+from sidelight.tables.validation import check_choice, check_integer, check_number
 
 _LLOYD_STEPS = 10
 

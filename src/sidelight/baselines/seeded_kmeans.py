@@ -7,9 +7,9 @@ import numpy as np
 from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.baselines.base import Known, Partition, PartitionEstimator
 from sidelight.baselines.centres import move_centres, settle_empty, squared_distances
-from sidelight.estimators.base.parameters import check_integer
 from sidelight.estimators.registry import register
 from sidelight.inference.starts import spread_centres
+from sidelight.tables.validation import check_integer
 
 
 @register

@@ -11,9 +11,9 @@ from sidelight.baselines.bandwidth import neighbour_gamma
 from sidelight.baselines.base import Known, Partition, PartitionEstimator
 from sidelight.baselines.embedding import cluster_rows, leading_eigenvectors, unit_rows
 from sidelight.baselines.soft_links import SoftLinks, soft_links
-from sidelight.estimators.base.parameters import check_choice, check_integer, check_number
 from sidelight.estimators.registry import register
 from sidelight.graphs.neighbours import row_graph, to_neighbours
+from sidelight.tables.validation import check_choice, check_integer, check_number
 
 # Weights of a link tried, in units of the mean degree: from a few edges' worth to more than a row's whole degree.
 _PATH = (0.0, 0.03, 0.1, 0.3, 1.0, 3.0)

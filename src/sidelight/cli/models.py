@@ -11,7 +11,7 @@ from sidelight.estimators.labelled import LabelledMixture
 from sidelight.estimators.latent_process import LatentProcessDecomposition
 from sidelight.estimators.pairwise import PairwiseMixture
 from sidelight.estimators.posterior_constraint import PosteriorConstraintMixture
-from sidelight.inference.loop import Callback
+from sidelight.inference.progress import Callback
 from sidelight.side import SideInformation
 
 _SPOKEN = {

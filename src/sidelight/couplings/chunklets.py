@@ -11,7 +11,7 @@ from sidelight.kernels.loops import Chooser
 
 
 @dataclass(frozen=True, eq=False)
-class Chunklets(JointCoupling):
+class Chunklets(JointCoupling[None]):
     """Chunklets of rows with one latent class each (Shental et al. 2004), and a component per row within it.
 
     With class weights α_c and class densities p_c(x) = Σ_k π_k|c p_k(x), a chunklet's class has the posterior
@@ -54,7 +54,7 @@ class Chunklets(JointCoupling):
         sizes = np.diff(np.append(self.starts, len(self.rows)))
         return np.repeat(np.arange(len(self.starts)), sizes)
 
-    def __call__(self, log_likelihood: FloatArray, log_weights: FloatArray, previous: FloatArray | None) -> EStep:
+    def __call__(self, log_likelihood: FloatArray, log_weights: FloatArray, previous: FloatArray | None) -> EStep[None]:
         """Return the E-step of the chunklets' rows from their log densities (rows, components)."""
         n_classes = len(self._members)
         log_density = np.empty((len(self.rows), n_classes))

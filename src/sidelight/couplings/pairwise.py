@@ -15,7 +15,7 @@ from sidelight.kernels.loops import softly
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs(JointCoupling):
+class Pairs(JointCoupling[None]):
     """Pairs of rows that share a class, and pairs that do not (Yu et al., eqs. 12, 14, 28, 31).
 
     A row in several links has several copies, each with a latent class of its own, and counts as many times. Of a
@@ -42,6 +42,8 @@ class Pairs(JointCoupling):
     row_weights : (m,)
     classes : (components,)
         The class of each component.
+    takes_rows : bool
+        Whether linked rows do not count by themselves as well.
     """
 
     rows: IntArray
@@ -50,6 +52,7 @@ class Pairs(JointCoupling):
     labels: IntArray
     row_weights: FloatArray
     classes: IntArray
+    takes_rows: bool = True
     monotone = True
 
     @cached_property
@@ -59,7 +62,7 @@ class Pairs(JointCoupling):
         ones = np.ones(len(owner))
         return csr_array((ones, (owner, np.arange(len(owner)))), shape=(len(self.rows), len(owner)))
 
-    def __call__(self, log_likelihood: FloatArray, log_weights: FloatArray, previous: Any) -> EStep:
+    def __call__(self, log_likelihood: FloatArray, log_weights: FloatArray, previous: Any) -> EStep[None]:
         """Return the E-step of the linked rows from their log densities (rows, components)."""
         densities = class_densities(log_likelihood, log_weights, self.classes)
         evidence_of_row = densities.log_density * self.row_weights[:, None]

@@ -21,7 +21,7 @@ _GAP = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
-class Projection(JointCoupling):
+class Projection(JointCoupling[FloatArray]):
     """Posteriors q of linked rows under expectation constraints (Graça, Ganchev and Taskar 2007; Yu et al. on EM-PC).
 
     Of all distributions over classes with q_a^m + q_b^m ≤ 1 for every cannot-link (a, b) and class m, and q_i = q_j
@@ -68,7 +68,9 @@ class Projection(JointCoupling):
         """The cannot-links between chunklets that weigh something."""
         return Links.between(self.cannot[(self._mass[self.cannot] > 0).all(axis=1)], len(self.starts))
 
-    def __call__(self, log_likelihood: FloatArray, log_weights: FloatArray, previous: FloatArray | None) -> EStep:
+    def __call__(
+        self, log_likelihood: FloatArray, log_weights: FloatArray, previous: FloatArray | None
+    ) -> EStep[FloatArray]:
         """Return the E-step of the linked rows from their log densities (rows, components)."""
         densities = class_densities(log_likelihood, log_weights, self.classes)
         scores = (densities.log_density + densities.log_weights) * self.row_weights[:, None]

@@ -1,7 +1,7 @@
 """Data sets of the literature, checked before use, and the synthetic ones of the papers."""
 
 from sidelight.datasets.catalogue import CATALOGUE
-from sidelight.datasets.loading import Dataset, DatasetError, load
+from sidelight.datasets.loading import Dataset, load
 from sidelight.datasets.synthetic import (
     four_gaussians,
     horizontal_boundary,
@@ -9,6 +9,7 @@ from sidelight.datasets.synthetic import (
     two_moons,
     two_views,
 )
+from sidelight.exceptions import DatasetError
 
 __all__ = [
     "CATALOGUE",

@@ -12,7 +12,8 @@ import numpy as np
 
 from sidelight._typing import AnyArray
 from sidelight.datasets.catalogue import Entry
-from sidelight.datasets.loading import DatasetError, checked
+from sidelight.datasets.loading import checked
+from sidelight.exceptions import DatasetError
 
 
 def download(name: str, entry: Entry, path: Path) -> Path:

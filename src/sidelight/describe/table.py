@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sidelight._typing import AnyArray, IntArray
 from sidelight.tables.frame import as_frame, column_names
-from sidelight.tables.schema import Columns, encode
+from sidelight.tables.schema import Schema, encode
 
 _ROWS_AT_A_TIME = 20_000
 
@@ -22,14 +22,14 @@ class Table:
     Parameters
     ----------
     cells : array, sparse array or frame
-    columns : Columns
+    columns : Schema
         What each column is.
     names : list of str
         What pictures call the columns.
     """
 
     cells: Any
-    columns: Columns
+    columns: Schema
     names: list[str]
 
     @property
@@ -79,9 +79,9 @@ def table_of(estimator: Any, X: Any) -> Table:
     names = column_names(X)
     if names is None:
         names = getattr(estimator, "feature_names_in_", None)
-    columns = getattr(estimator, "_columns", None)
+    columns = getattr(estimator, "_schema", None)
     if columns is None:
-        columns = Columns(column_names(X), ("gaussian",) * cells.shape[1], (None,) * cells.shape[1])
+        columns = Schema.uniform("gaussian", cells.shape[1], column_names(X))
     shown = [f"feature {i}" for i in range(cells.shape[1])] if names is None else [str(name) for name in names]
     return Table(cells, columns, shown)
 

@@ -1,35 +1,34 @@
-"""Gaussian mixtures whose classes are groups of components, found from links, labels and blocks."""
+"""Mixtures whose classes are groups of components, found from links, labels and blocks."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils import check_random_state
 
-from sidelight._typing import AnyArray, FloatArray, IntArray
-from sidelight.couplings.class_penalty.coupling import ClassMemory, ClassPenalty, overlap
+from sidelight._typing import FloatArray
+from sidelight.couplings.class_penalty.coupling import ClassPenalty, overlap
 from sidelight.couplings.class_penalty.pair_sums import PairSums
-from sidelight.couplings.independent import Independent
-from sidelight.estimators.base.layout import Layout, lay_out
-from sidelight.estimators.base.mixture import Fitted, MixtureEstimator
-from sidelight.estimators.base.parameters import check_choice, check_integer, check_number
+from sidelight.estimators.base.classes import Layout, lay_out
+from sidelight.estimators.base.emission import COVARIANCE_TYPES, EmissionSettings, LikelihoodGaussians
+from sidelight.estimators.base.mixture import Ascent, Fitted, MixtureEstimator, Model
 from sidelight.estimators.class_allocation import Allocation, allocate, unreached
-from sidelight.estimators.gaussians import COVARIANCE_TYPES, gaussian_family
 from sidelight.estimators.registry import register
 from sidelight.estimators.starts.merging import Stage, lowest_bic, merge_down
-from sidelight.estimators.starts.sample import Data, scale_of
-from sidelight.estimators.starts.short_runs import STARTS, Sample, from_given_means
-from sidelight.inference.executors.threads import thread_count
-from sidelight.inference.loop import Callback, ascend
+from sidelight.estimators.starts.sample import Problem, Sample, StartRows
+from sidelight.estimators.starts.short_runs import STARTS, at_means
+from sidelight.inference.coupled_rows import CouplingState
+from sidelight.inference.loop import ascend
 from sidelight.inference.mixture import Mixture, MixtureState
+from sidelight.inference.progress import Callback
 from sidelight.inference.protocols import Family
-from sidelight.inference.restarts import climb_from
+from sidelight.inference.pruning import Fit
 from sidelight.inference.rows import Rows
-from sidelight.inference.starts import SAMPLE_ROWS, choose_rows, row_order
-from sidelight.kernels.loops import NUMPY, Backend, backend_for
+from sidelight.kernels.loops import NUMPY, Backend
 from sidelight.side import SideInformation
+from sidelight.tables.array import ArrayTable
 from sidelight.tables.survey import Survey
+from sidelight.tables.validation import check_choice, check_integer, check_number
 from sidelight.weights import MaximumLikelihoodWeights
 
 _STARTS = ("short_runs", "kmeans", "k-means++")
@@ -38,7 +37,6 @@ _UNREACHED = ("attach", "own")
 _MOST_COMPONENTS_TRIED = 10
 _MOST_MERGED = 4
 _COMPARING_STEPS = 24
-_PASSES_EXPECTED = 10
 
 
 @register
@@ -56,7 +54,11 @@ class ClassMixture(MixtureEstimator):
     max_classes : int, optional
         Most classes there may be; None for as many as components.
     covariance_type : {"full", "tied", "diag", "spherical"}, default "full"
-        As in scikit-learn.
+        Of Gaussian columns, as in scikit-learn.
+    family : str or mapping, default "gaussian"
+        What the columns are: the name of a column kind for all of them, "auto" to go by the types of a data frame's
+        columns, or a mapping from columns to kinds; see BayesianMixture. Gaussian columns are fitted by maximum
+        likelihood with the prior below, others with conjugate posteriors.
     strength : float, default 2
         What a pair pays, in nats, that shares a component or class and must not, or gains that does and must. Choose
         it by held-out links with :func:`sidelight.selection.select_strength`. A link of confidence q has 2q − 1 of it.
@@ -102,6 +104,9 @@ class ClassMixture(MixtureEstimator):
         The label of each class, or "new 1", "new 2", … where no label is left.
     classes_of_components_, component_clusters_ : (n_components_,)
         The class of each component.
+    allocation_ : (n_components_, max_classes)
+        β, how probable each class is within each component, in the fit's own order of components and classes; absent
+        without statements.
     weights_, means_, covariances_ : arrays
         Of the components, ordered by class, in scikit-learn's shapes.
     lower_bound_, lower_bounds_ : float, list of float
@@ -128,6 +133,7 @@ class ClassMixture(MixtureEstimator):
         *,
         max_classes: int | None = None,
         covariance_type: str = "full",
+        family: Any = "gaussian",
         strength: float = 2.0,
         unreached: str = "attach",
         updates: str = "parallel",
@@ -147,6 +153,7 @@ class ClassMixture(MixtureEstimator):
         self.n_components = n_components
         self.max_classes = max_classes
         self.covariance_type = covariance_type
+        self.family = family
         self.strength = strength
         self.unreached = unreached
         self.updates = updates
@@ -176,108 +183,89 @@ class ClassMixture(MixtureEstimator):
         check_integer("n_init", self.n_init, least=1)
         check_integer("max_iter", self.max_iter, least=1)
 
-    def _fit(self, X: AnyArray, side: SideInformation, sample_weight: FloatArray | None, survey: Survey) -> Fitted:
-        random = check_random_state(self.random_state)
-        family = gaussian_family(self.covariance_type, survey, prior_rows=self.prior_rows, prior_scale=self.prior_scale)
-        data = Data(X, side, sample_weight)
-        few = _start_from(data, random)
+    def _settings(self, problem: Problem, survey: Survey) -> EmissionSettings:
+        return LikelihoodGaussians(self.covariance_type, self.prior_rows, self.prior_scale)
 
-        n_components = self.n_components
+    def _layout(
+        self, problem: Problem, few: StartRows, family: Family, survey: Survey, random: np.random.RandomState
+    ) -> Layout:
+        label_names, n_components = problem.side.label_names, self.n_components
         if n_components is None:
             n_components = self._find_number(few, family, survey, random)
-        layout = lay_out(side.label_names, n_components, 1)
-        if layout.n_components > len(few.X):
-            raise ValueError(
-                f"n_components={layout.n_components} is more than the n_samples = {len(few.X)} rows that count; "
-                "use fewer components."
-            )
-        backend = backend_for(_PASSES_EXPECTED * len(X) * layout.n_components)
-        sample = self._sample(few, family, layout, survey, backend)
-        mixture = self._assemble(data, family, layout.n_components, backend)
-        trace = climb_from(
-            [lambda: self._start(few, sample, survey, random)] * self.n_init,
-            mixture.step,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            total_weight=survey.total,
-            callbacks=self.callbacks or (),
-            verbose=self.verbose,
-        )
-        if not isinstance(mixture.joint, ClassPenalty):
-            return Fitted(mixture, trace, survey.total, np.arange(layout.n_components))
-        allocation = self._settle(mixture.joint, trace.state, sample)
-        settled = replace(mixture, joint=mixture.joint.settled(allocation.carriers))
-        return Fitted(settled, trace, survey.total, allocation.classes)
+        return lay_out(label_names, n_components, 1)
 
-    def _assemble(self, data: Data, family: Family, n_components: int, backend: Backend) -> Mixture:
-        """Put family, weights and couplings together on some rows."""
-        joint, left_out = None, None
-        if not data.side.is_empty:
-            left_out = data.side.mentioned
-            joint = ClassPenalty(
-                rows=np.flatnonzero(left_out),
-                pairs=PairSums.stated(data.side, data.weights),
+    def _model(self, problem: Problem, family: Family, layout: Layout, backend: Backend) -> Model:
+        """Couple the rows with statements by a penalty on their pairs; which class a component is of is found later."""
+        side, n_components = problem.side, layout.n_components
+        couplings: tuple[ClassPenalty, ...] = ()
+        if not side.is_empty:
+            penalty = ClassPenalty(
+                rows=np.flatnonzero(side.mentioned),
+                pairs=PairSums.stated(side, problem.weights),
                 strength=self.strength,
                 max_classes=min(self.max_classes or n_components, n_components),
                 sequential=self.updates == "sequential",
             )
-        one_each = np.arange(n_components)
-        return Mixture(
-            rows=Rows(data.X, data.weights, None, left_out),
-            family=family,
-            weights=MaximumLikelihoodWeights(one_each),
-            coupling=Independent(one_each, backend),
-            joint=joint,
-            backend=backend,
-            n_threads=thread_count(self.n_jobs),
-        )
+            couplings = (penalty,)
+        return Model(MaximumLikelihoodWeights(np.arange(n_components)), couplings, problem.weights)
 
-    def _sample(self, few: Data, family: Family, layout: Layout, survey: Survey, backend: Backend) -> Sample:
+    def _sample(
+        self,
+        few: StartRows,
+        family: Family,
+        layout: Layout,
+        survey: Survey,
+        backend: Backend,
+        random: np.random.RandomState,
+    ) -> Sample:
+        sample = super()._sample(few, family, layout, survey, backend, random)
         # Where each labelled class has one component, runs may start at the labels. Where a class may have several, its
-        # labelled rows belong to different ones, and nobody knows which.
-        labelled = layout.n_labelled == layout.n_components
-        return Sample(
-            mixture=self._assemble(few, family, layout.n_components, backend),
-            scaled=(few.X - survey.mean) / scale_of(survey),
-            weights=np.ones(len(few.X)) if few.weights is None else few.weights,
-            codes=few.side.labels if labelled else np.full(len(few.X), -1),
-            layout=layout if labelled else layout._replace(n_labelled=0),
-            whole=few.whole,
-        )
+        # labelled rows belong to different ones, and it is not known which.
+        if layout.n_labelled == layout.n_components:
+            return sample
+        return sample._replace(codes=np.full(len(sample.codes), -1), layout=layout._replace(n_labelled=0))
 
-    def _start(self, few: Data, sample: Sample, survey: Survey, random: np.random.RandomState) -> MixtureState:
-        """Return where to start: at what the user gave, or what ``init_params`` finds."""
+    def _start(self, mixture: Mixture, sample: Sample, survey: Survey, random: np.random.RandomState) -> MixtureState:
+        """Return where to start: at ``means_init``, or where ``init_params`` leads."""
         if self.means_init is not None:
-            needed = (sample.layout.n_components, sample.scaled.shape[1])
-            means = np.asarray(self.means_init, dtype=float)
-            if means.shape != needed:
-                raise ValueError(f"means_init has shape {means.shape}, but this model needs {needed}.")
-            return from_given_means(sample, means, survey.mean, scale_of(survey))
+            return at_means(sample, self.means_init, self._schema, survey)
         found = STARTS[self.init_params](sample, random)
-        return found if self.init_params != "short_runs" else self._or_merged(found, few, sample, survey, random)
+        return found if self.init_params != "short_runs" else self._or_merged(found, sample, survey, random)
 
     def _or_merged(
-        self, found: MixtureState, few: Data, sample: Sample, survey: Survey, random: np.random.RandomState
+        self, found: MixtureState, sample: Sample, survey: Survey, random: np.random.RandomState
     ) -> MixtureState:
         """Return the best of short runs, or where merging a few components too many leads, if that is better."""
         n_components, total = sample.layout.n_components, float(sample.weights.sum())
-        most = min(n_components + min(n_components, _MOST_MERGED), max(len(np.unique(few.X, axis=0)), n_components))
-        *_, last = self._merged(few, sample.mixture.family, survey, random, most, n_components)
+        n_distinct = len(np.unique(sample.values, axis=0))
+        most = min(n_components + min(n_components, _MOST_MERGED), max(n_distinct, n_components))
+        *_, last = self._merged(sample, sample.mixture.family, survey, random, most, n_components)
         traces = [
             ascend(sample.mixture.step, start, max_iter=_COMPARING_STEPS, tol=self.tol * total)
             for start in (found, last.state)
         ]
-        return max(traces, key=lambda trace: trace.objectives[-1]).state._replace(coupled=None)
+        return max(traces, key=lambda trace: trace.objectives[-1]).state.afresh()
 
-    def _settle(self, penalty: ClassPenalty, state: MixtureState, sample: Sample) -> Allocation:
+    def _refine(self, ascent: Ascent, problem: Problem, survey: Survey) -> Fitted:
         """Give every component its class, now that the mixture is fitted."""
-        memory: ClassMemory = state.coupled
-        assert memory.log_joint is not None
-        posterior = np.exp(memory.log_joint).sum(axis=2)
+        mixture, trace = ascent.fit
+        if not mixture.couplings:
+            return Fitted(ascent.fit, ascent.total_weight, np.arange(len(mixture.weights.classes)))
+        (penalty,), (own,) = mixture.couplings, trace.state.couplings
+        assert isinstance(penalty, ClassPenalty)
+        allocation = self._allocate(penalty, own, ascent)
+        self.allocation_ = np.exp(own.learned())
+        settled = replace(mixture, couplings=(penalty.settled(allocation.carriers),))
+        return Fitted(Fit(settled, trace), ascent.total_weight, allocation.classes)
+
+    def _allocate(self, penalty: ClassPenalty, own: CouplingState[Any, Any], ascent: Ascent) -> Allocation:
+        posterior = np.exp(own.remembered().log_joint).sum(axis=2)
         alone = unreached(penalty.reach(posterior))
-        overlaps = _overlaps(sample, state) if alone.any() and self.unreached == "attach" else None
+        overlaps = None
+        if alone.any() and self.unreached == "attach":
+            overlaps = _overlaps(ascent.sample, ascent.fit.trace.state)
         label_counts = penalty.pairs.labelled.T @ (penalty.pairs.weights[:, None] * posterior)
-        return allocate(memory.log_allocation, alone, overlaps, label_counts)
+        return allocate(own.learned(), alone, overlaps, label_counts)
 
     def _store(self, fitted: Fitted, side: SideInformation) -> None:
         super()._store(fitted, side)
@@ -285,48 +273,36 @@ class ClassMixture(MixtureEstimator):
         self.classes_of_components_ = self.component_clusters_
         self.n_classes_ = len(np.unique(self.component_clusters_))
 
-    def _find_number(self, few: Data, family: Family, survey: Survey, random: np.random.RandomState) -> int:
-        """Return the number of components with the lowest BIC on the rows to start from, whatever is said of them."""
-        least = max(len(few.side.label_names), 1)
-        most = max(min(_MOST_COMPONENTS_TRIED, len(np.unique(few.X, axis=0))), least)
+    def _find_number(self, few: StartRows, family: Family, survey: Survey, random: np.random.RandomState) -> int:
+        """Return the number of components with the lowest BIC on the rows to start from, without side information."""
+        least = max(len(few.problem.side.label_names), 1)
+        most = max(min(_MOST_COMPONENTS_TRIED, len(np.unique(few.values, axis=0))), least)
         return lowest_bic(self._merged(few, family, survey, random, most, least), survey.total)
 
     def _merged(
         self,
-        few: Data,
+        rows: StartRows | Sample,
         family: Family,
         survey: Survey,
         random: np.random.RandomState,
         most: int,
         least: int,
     ) -> Iterator[Stage]:
-        """Merge components of the rows to start from, whatever is said of them."""
-        silent = few._replace(side=SideInformation.build(len(few.X)))
-        sample = self._sample(silent, family, Layout(np.arange(most), 0), survey, NUMPY)
+        """Merge components of the rows to start from, without side information."""
+        weights = rows.problem.weights if isinstance(rows, StartRows) else rows.mixture.rows.weights
+        problem = Problem(ArrayTable(rows.values), SideInformation.build(len(rows.values)), weights)
+        silent = StartRows(problem, rows.values, rows.whole)
+        sample = self._sample(silent, family, Layout(np.arange(most), 0), survey, NUMPY, random)
 
         def mixture_of(n_components: int) -> Mixture:
-            return self._assemble(silent, family, n_components, NUMPY)
+            return self._mixture(problem, family, Layout(np.arange(n_components), 0), NUMPY)
 
         return merge_down(mixture_of, STARTS["kmeans"](sample, random), most, least, float(sample.weights.sum()))
 
 
-def _start_from(data: Data, random: np.random.RandomState) -> Data:
-    """Return the rows to start from, sorted: all of a small table; of a large one, half of them rows spoken of."""
-    spoken_of = np.where(data.side.mentioned, 0, -1)
-    rows = choose_rows(len(data.X), data.weights, spoken_of, random)
-    values = Rows(data.X).gather(rows)
-    order = row_order(values, data.side.labels[rows])
-    rows = rows[order]
-    weights = None if data.weights is None else data.weights[rows]
-    return Data(values[order], data.side.restrict(rows), weights, whole=len(data.X) <= SAMPLE_ROWS)
-
-
 def _overlaps(sample: Sample, state: MixtureState) -> FloatArray:
-    """Return how far components share rows of the sample, as the mixture alone has it, (components, components)."""
-    posterior = np.empty((len(sample.scaled), sample.layout.n_components))
-
-    def write(rows: slice | IntArray, part: FloatArray, _: FloatArray | None) -> None:
-        posterior[rows] = part
-
-    replace(sample.mixture, rows=Rows(sample.mixture.rows.X), joint=None).assignments(state, write)
+    """Return how far components share rows of the sample, by the mixture alone, (components, components)."""
+    mixture = sample.mixture
+    alone = replace(mixture, rows=Rows(mixture.rows.table), couplings=())
+    posterior = np.concatenate([part.posterior for part in alone.assign(state.afresh())])
     return overlap(posterior, sample.weights)

@@ -1,4 +1,4 @@
-"""Gaussian mixtures with equivalence constraints: links as a graph, with everything that follows from them."""
+"""Mixtures with equivalence constraints: links as a graph, with everything that follows from them."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -6,34 +6,24 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sidelight._typing import AnyArray, FloatArray, IntArray, LabelArray
-from sidelight.couplings.independent import Independent
-from sidelight.couplings.link_graph import (
-    HARD,
-    SOFT,
-    LinkedRows,
-    LinkGraphs,
-    Prior,
-    link_graphs,
-    linked_rows,
-    plan,
-)
-from sidelight.estimators.base.layout import Layout
+from sidelight._typing import LabelArray
+from sidelight.couplings.link_graph import HARD, SOFT, LinkedRows, LinkGraphs, Prior, link_graphs, linked_rows, plan
+from sidelight.estimators.base.classes import Layout
 from sidelight.estimators.base.link_mixture import LinkMixture
-from sidelight.estimators.base.mixture import Fitted
-from sidelight.estimators.base.parameters import check_choice, check_number
+from sidelight.estimators.base.mixture import Fitted, Model
 from sidelight.estimators.registry import register
 from sidelight.estimators.starts.links import LINK_STARTS, LinkStart
-from sidelight.estimators.starts.sample import Data
-from sidelight.exceptions import InfeasibleError
-from sidelight.inference.executors.threads import thread_count
-from sidelight.inference.loop import Callback, Trace
+from sidelight.estimators.starts.sample import Problem
+from sidelight.exceptions import ContradictionError, InfeasibleError
+from sidelight.inference.loop import go_on
 from sidelight.inference.mixture import Mixture, MixtureState
+from sidelight.inference.progress import Callback, Progress
 from sidelight.inference.protocols import Family
-from sidelight.inference.rows import Rows
+from sidelight.inference.pruning import Fit
 from sidelight.kernels.loops import Backend
-from sidelight.side import ContradictionError, SideInformation
+from sidelight.side import SideInformation
 from sidelight.tables.survey import Survey
+from sidelight.tables.validation import check_choice, check_number
 from sidelight.weights import ConditionalWeights, MaximumLikelihoodWeights
 
 _PAIRS = ("random", "conditional")
@@ -64,7 +54,11 @@ class EquivalenceMixture(LinkMixture):
     components_per_class : int, default 1
         Gaussians that each class is a mixture of.
     covariance_type : {"full", "tied", "diag", "spherical"}, default "full"
-        As in scikit-learn.
+        Of Gaussian columns, as in scikit-learn.
+    family : str or mapping, default "gaussian"
+        What the columns are: the name of a column kind for all of them, "auto" to go by the types of a data frame's
+        columns, or a mapping from columns to kinds; see BayesianMixture. Gaussian columns are fitted by maximum
+        likelihood with the prior below, others with conjugate posteriors.
     pairs : {"random", "conditional"}, default "random"
         How links came about. "random": pairs were chosen without looking at their classes and their relation was then
         told, so that links tell about class sizes too and every row is a draw of a class. "conditional": links are
@@ -139,6 +133,7 @@ class EquivalenceMixture(LinkMixture):
         *,
         components_per_class: int = 1,
         covariance_type: str = "full",
+        family: Any = "gaussian",
         pairs: str = "random",
         link_confidence: float | None = None,
         unlinked_weight: float = 0.05,
@@ -158,6 +153,7 @@ class EquivalenceMixture(LinkMixture):
         self.n_classes = n_classes
         self.components_per_class = components_per_class
         self.covariance_type = covariance_type
+        self.family = family
         self.pairs = pairs
         self.link_confidence = link_confidence
         self.unlinked_weight = unlinked_weight
@@ -195,63 +191,63 @@ class EquivalenceMixture(LinkMixture):
         known = super()._read_side(n, y, None, None, side, sample_id)
         return known.combine(_with_confidence(links, self.link_confidence))
 
-    def _fit(self, X: AnyArray, side: SideInformation, sample_weight: FloatArray | None, survey: Survey) -> Fitted:
-        fitted = super()._fit(X, side, sample_weight, survey)
-        if "confidence" not in side.statements:
-            return fitted
-        try:
-            certain = super()._fit(X, _certain(side), sample_weight, survey)
-        except (ContradictionError, InfeasibleError):
-            return fitted
-        state = certain.trace.state._replace(coupled=None)
-        relaxed = self._climb(fitted.mixture, [lambda: state], fitted.total_weight)
-        best = fitted.trace if fitted.trace.objectives[-1] > relaxed.objectives[-1] + _DECISIVE else relaxed
-        if best.objectives[-1] <= relaxed.objectives[0] + _DECISIVE:
-            best = Trace(state, relaxed.objectives[:1], certain.trace.converged)
-        return fitted._replace(trace=best)
-
-    def _assemble(self, data: Data, family: Family, layout: Layout, backend: Backend) -> Mixture:
-        side, classes = data.side, layout.classes
+    def _model(self, problem: Problem, family: Family, layout: Layout, backend: Backend) -> Model:
+        """Couple the rows in links and blocks by their graph; let rows without statements count less."""
+        side, classes, weights = problem.side, layout.classes, problem.weights
+        couplings: tuple[LinkGraphs, ...] = ()
+        class_weights, row_weights = MaximumLikelihoodWeights(classes), weights
         linked = _linked(side)
-        weights, left_out, row_weights = data.weights, None, data.weights
-        joint, class_weights = None, MaximumLikelihoodWeights(classes)
         if linked is not None:
-            left_out = np.zeros(side.n_rows, dtype=bool)
-            left_out[linked.rows] = True
-            heavy = np.ones(len(linked.rows)) if weights is None else weights[linked.rows]
+            heavy = problem.row_weights()[linked.rows]
             draws = np.add.reduceat(heavy, linked.starts) if self.pairs == "random" else np.ones(len(linked.starts))
-            joint = link_graphs(linked, classes, draws=draws, row_weights=heavy)
+            couplings = (link_graphs(linked, classes, draws=draws, row_weights=heavy),)
             if self.pairs == "conditional":
                 unnamed = plan(linked.problem.without_labels(), layout.n_classes)
                 class_weights = ConditionalWeights(classes, Prior.of(unnamed, draws))
         if not side.is_empty and self.unlinked_weight != 1:
             row_weights = np.where(side.mentioned, 1.0, self.unlinked_weight) * (1.0 if weights is None else weights)
-        return Mixture(
-            rows=Rows(data.X, row_weights, side.labels if layout.n_labelled else None, left_out),
-            family=family,
-            weights=class_weights,
-            coupling=Independent(classes, backend),
-            joint=joint,
-            backend=backend,
-            n_threads=thread_count(self.n_jobs),
-        )
+        return Model(class_weights, couplings, row_weights, side.labels if layout.n_labelled else None)
+
+    def _fit(self, problem: Problem, survey: Survey) -> Fitted:
+        """Fit; where links may be wrong, also as if they were certain, and relax that fit."""
+        ascent = self._ascend(problem, survey)
+        fitted = Fitted(ascent.fit, ascent.total_weight)
+        if "confidence" not in problem.side.statements:
+            return fitted
+        try:
+            sure = problem._replace(side=_certain(problem.side))
+            certain = self._ascend(sure, survey, first_start=self.n_init + 1).fit.trace
+        except (ContradictionError, InfeasibleError):
+            return fitted
+        mixture, trace = ascent.fit
+        heard: list[Progress] = []
+        begin = certain._replace(state=certain.state.afresh())
+        tol = self.tol * ascent.total_weight
+        relaxed = go_on(begin, mixture.step, "relaxing", max_iter=self.max_iter, tol=tol, callbacks=[heard.append])
+        at_certain = relaxed.objectives[len(certain.objectives)]
+        if trace.objectives[-1] > relaxed.objectives[-1] + _DECISIVE:
+            return fitted
+        if relaxed.objectives[-1] <= at_certain + _DECISIVE:
+            return fitted._replace(fit=Fit(mixture, begin))
+        for progress in heard:
+            for callback in self.callbacks or ():
+                callback(progress)
+        return fitted._replace(fit=Fit(mixture, relaxed))
 
     def _store(self, fitted: Fitted, side: SideInformation) -> None:
         super()._store(fitted, side)
-        joint = fitted.mixture.joint
-        self.exact_ = joint is None or joint.monotone
+        self.exact_ = all(coupling.monotone for coupling in fitted.fit.mixture.couplings)
 
     def _decide_together(self, mixture: Mixture, state: MixtureState, labels: LabelArray) -> None:
-        if not isinstance(mixture.joint, LinkGraphs):
-            return
+        """Give linked rows the most probable joint assignment of their classes."""
         classes = mixture.weights.classes
-        decided = LinkGraphs(tuple(replace(graph, assignment=_DECIDED) for graph in mixture.joint.graphs))
-        linked_only = replace(mixture.rows, left_out=np.ones(len(labels), dtype=bool))
-
-        def write(rows: IntArray, posterior: FloatArray, log_evidence: FloatArray | None) -> None:
-            labels[rows] = classes[posterior.argmax(axis=1)]
-
-        replace(mixture, joint=decided, rows=linked_only).assignments(state._replace(coupled=None), write)
+        decided = tuple(
+            LinkGraphs(tuple(replace(graph, assignment=_DECIDED) for graph in coupling.graphs))
+            for coupling in mixture.couplings
+            if isinstance(coupling, LinkGraphs)
+        )
+        for part in replace(mixture, couplings=decided).assign_coupled(state.afresh()):
+            labels[part.numbers] = classes[part.posterior.argmax(axis=1)]
 
 
 def _linked(side: SideInformation) -> LinkedRows | None:

@@ -1,35 +1,33 @@
-"""Gaussian mixtures with some rows labelled, by EM or by classification EM."""
+"""Mixtures with some rows labelled, by EM or by classification EM."""
 
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils import check_random_state
 
-from sidelight._typing import AnyArray, FloatArray
+from sidelight._typing import IntArray
 from sidelight.couplings.chunklets import Chunklets
 from sidelight.couplings.hard import Hard
 from sidelight.couplings.independent import Independent
-from sidelight.estimators.base.layout import Layout, lay_out
-from sidelight.estimators.base.mixture import Fitted, MixtureEstimator
-from sidelight.estimators.base.parameters import check_choice, check_integer, check_number
-from sidelight.estimators.gaussians import (
+from sidelight.estimators.base.classes import Layout, lay_out
+from sidelight.estimators.base.emission import (
     COVARIANCE_TYPES,
-    GaussianFamily,
+    EmissionSettings,
+    LikelihoodGaussians,
     covariances_from_precisions,
-    gaussian_family,
 )
+from sidelight.estimators.base.mixture import Fitted, MixtureEstimator, Model
 from sidelight.estimators.registry import register
-from sidelight.estimators.starts.sample import Data, scale_of, start_from
-from sidelight.estimators.starts.short_runs import STARTS, Sample, from_given_means
-from sidelight.inference.executors.threads import thread_count
-from sidelight.inference.loop import Callback
+from sidelight.estimators.starts.merging import bic
+from sidelight.estimators.starts.sample import Problem, Sample, StartRows
+from sidelight.estimators.starts.short_runs import STARTS, at_means
 from sidelight.inference.mixture import Mixture, MixtureState
-from sidelight.inference.restarts import climb_from
-from sidelight.inference.rows import Rows
-from sidelight.kernels.loops import NUMPY, Backend, Chooser, backend_for, outright, softly
+from sidelight.inference.progress import Callback
+from sidelight.inference.protocols import Family
+from sidelight.kernels.loops import NUMPY, Backend, Chooser, outright, softly
 from sidelight.side import SideInformation
 from sidelight.tables.survey import Survey
+from sidelight.tables.validation import check_choice, check_integer, check_number
 from sidelight.weights import MaximumLikelihoodWeights
 
 _ASSIGNMENTS: dict[str, tuple[type[Independent] | type[Hard], Chooser]] = {
@@ -37,7 +35,6 @@ _ASSIGNMENTS: dict[str, tuple[type[Independent] | type[Hard], Chooser]] = {
     "hard": (Hard, outright),
 }
 _MOST_COMPONENTS_TRIED = 10
-_PASSES_EXPECTED = 10
 
 
 @register
@@ -57,7 +54,11 @@ class LabelledMixture(MixtureEstimator):
     components_per_class : int or mapping from label to int, default 1
         Components of each labelled class.
     covariance_type : {"full", "tied", "diag", "spherical"}, default "full"
-        As in scikit-learn.
+        Of Gaussian columns, as in scikit-learn.
+    family : str or mapping, default "gaussian"
+        What the columns are: the name of a column kind for all of them, "auto" to go by the types of a data frame's
+        columns, or a mapping from columns to kinds; see BayesianMixture. Gaussian columns are fitted by maximum
+        likelihood with the prior below, others with conjugate posteriors.
     assignment : {"soft", "hard"}, default "soft"
         EM or CEM.
     unlabelled_weight : float, default 1
@@ -125,6 +126,7 @@ class LabelledMixture(MixtureEstimator):
         *,
         components_per_class: Any = 1,
         covariance_type: str = "full",
+        family: Any = "gaussian",
         assignment: str = "soft",
         unlabelled_weight: float = 1.0,
         prior_rows: float = 1.0,
@@ -146,6 +148,7 @@ class LabelledMixture(MixtureEstimator):
         self.n_components = n_components
         self.components_per_class = components_per_class
         self.covariance_type = covariance_type
+        self.family = family
         self.assignment = assignment
         self.unlabelled_weight = unlabelled_weight
         self.prior_rows = prior_rows
@@ -177,136 +180,97 @@ class LabelledMixture(MixtureEstimator):
         check_integer("n_init", self.n_init, least=1)
         check_integer("max_iter", self.max_iter, least=1)
 
-    def _fit(self, X: AnyArray, side: SideInformation, sample_weight: FloatArray | None, survey: Survey) -> Fitted:
-        random = check_random_state(self.random_state)
-        family = gaussian_family(self.covariance_type, survey, prior_rows=self.prior_rows, prior_scale=self.prior_scale)
-        data = Data(X, side, sample_weight)
-        few = start_from(data, random)
+    def _preferred_rows(self, side: SideInformation) -> IntArray:
+        return side.labels
 
-        n_components = self.n_components
-        if n_components is None and not len(side.label_names):
+    def _settings(self, problem: Problem, survey: Survey) -> EmissionSettings:
+        return LikelihoodGaussians(self.covariance_type, self.prior_rows, self.prior_scale)
+
+    def _layout(
+        self, problem: Problem, few: StartRows, family: Family, survey: Survey, random: np.random.RandomState
+    ) -> Layout:
+        label_names, n_components = problem.side.label_names, self.n_components
+        if n_components is None and not len(label_names):
             n_components = self._lowest_bic(few, family, survey, random)
-        layout = lay_out(side.label_names, n_components, self.components_per_class)
-        if layout.n_components > len(few.X):
-            raise ValueError(
-                f"n_components={layout.n_components} is more than the n_samples = {len(few.X)} rows that count; "
-                "use fewer components."
-            )
-        backend = backend_for(_PASSES_EXPECTED * len(X) * layout.n_components)
-        sample = self._sample(few, family, layout, survey, backend)
-        mixture = self._assemble(data, family, layout, backend)
-        trace = climb_from(
-            [lambda: self._start(sample, survey, random)] * self.n_init,
-            mixture.step,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            total_weight=survey.total,
-            callbacks=self.callbacks or (),
-            verbose=self.verbose,
-        )
-        self._last_layout, self._last_state = self._layout_key(layout, X.shape[1]), trace.state
-        return Fitted(mixture, trace, survey.total)
+        return lay_out(label_names, n_components, self.components_per_class)
 
-    def _layout_key(self, layout: Layout, d: int) -> tuple[Any, ...]:
-        """Return what two fits must have in common for one to start from the other."""
-        return self.covariance_type, d, tuple(layout.classes), layout.n_labelled
-
-    def _assemble(self, data: Data, family: GaussianFamily, layout: Layout, backend: Backend) -> Mixture:
-        """Put family, weights and couplings together on some rows."""
-        n = len(data.X)
+    def _model(self, problem: Problem, family: Family, layout: Layout, backend: Backend) -> Model:
+        """Hold labelled rows to their class, and rows of a block to one class."""
+        side, weights = problem.side, problem.weights
         coupling, choose = _ASSIGNMENTS[self.assignment]
-        joint = self._chunklets(data, layout, choose)
-        left_out = None
-        if joint is not None:
-            left_out = np.zeros(n, dtype=bool)
-            left_out[joint.rows] = True
-        labelled = len(data.side.label_names) > 0
-        weights = data.weights
+        labelled = len(side.label_names) > 0
         if self.unlabelled_weight != 1 and labelled:
-            weights = np.where(data.side.labels >= 0, 1.0, self.unlabelled_weight)
-            weights *= 1.0 if data.weights is None else data.weights
-        return Mixture(
-            rows=Rows(data.X, weights, data.side.labels if labelled else None, left_out),
-            family=family,
+            weights = np.where(side.labels >= 0, 1.0, self.unlabelled_weight)
+            weights *= 1.0 if problem.weights is None else problem.weights
+        return Model(
             weights=MaximumLikelihoodWeights(layout.classes),
-            coupling=coupling(layout.classes, backend),
-            joint=joint,
-            backend=backend,
-            n_threads=thread_count(self.n_jobs),
+            couplings=self._chunklets(problem, layout, choose) if "blocks" in side.statements else (),
+            row_weights=weights,
+            codes=side.labels if labelled else None,
+            row_coupling=coupling(layout.classes, backend),
         )
 
-    def _chunklets(self, data: Data, layout: Layout, choose: Chooser) -> Chunklets | None:
-        """Return the coupling of the rows in blocks of two or more, None where there are none."""
-        if "blocks" not in data.side.statements:
-            return None
-        blocks = data.side.blocks
+    def _chunklets(self, problem: Problem, layout: Layout, choose: Chooser) -> tuple[Chunklets]:
+        """Return the coupling of the rows in blocks of two or more."""
+        blocks, labels = problem.side.blocks, problem.side.labels
         shared = np.flatnonzero(np.bincount(blocks[blocks >= 0]) > 1)
         rows = np.flatnonzero(np.isin(blocks, shared))
         rows = rows[np.argsort(blocks[rows], kind="stable")]
         starts = np.flatnonzero(np.diff(blocks[rows], prepend=-1))
-        labels = np.maximum.reduceat(data.side.labels[rows], starts)
-        labelled = len(data.side.label_names) > 0
-        return Chunklets(
+        of_chunklets = np.maximum.reduceat(labels[rows], starts)
+        labelled = len(problem.side.label_names) > 0
+        chunklets = Chunklets(
             rows=rows,
             starts=starts,
-            labels=labels,
-            row_weights=np.ones(len(rows)) if data.weights is None else data.weights[rows],
-            chunklet_weights=np.where((labels >= 0) | (not labelled), 1.0, self.unlabelled_weight),
+            labels=of_chunklets,
+            row_weights=problem.row_weights()[rows],
+            chunklet_weights=np.where((of_chunklets >= 0) | (not labelled), 1.0, self.unlabelled_weight),
             classes=layout.classes,
             choose=choose,
         )
+        return (chunklets,)
 
-    def _sample(self, few: Data, family: GaussianFamily, layout: Layout, survey: Survey, backend: Backend) -> Sample:
-        return Sample(
-            mixture=self._assemble(few, family, layout, backend),
-            scaled=(few.X - survey.mean) / scale_of(survey),
-            weights=np.ones(len(few.X)) if few.weights is None else few.weights,
-            codes=few.side.labels,
-            layout=layout,
-            whole=few.whole,
-        )
-
-    def _start(self, sample: Sample, survey: Survey, random: np.random.RandomState) -> MixtureState:
-        """Return where to start: the last fit, what the user gave, or what ``init_params`` finds."""
-        n_components, d = sample.layout.n_components, sample.scaled.shape[1]
+    def _start(self, mixture: Mixture, sample: Sample, survey: Survey, random: np.random.RandomState) -> MixtureState:
+        """Return where to start: the last fit, parameters that were given, or what ``init_params`` finds."""
+        n_components, d = sample.layout.n_components, sample.values.shape[1]
         if self.warm_start and getattr(self, "_last_layout", None) == self._layout_key(sample.layout, d):
             return self._last_state
-        state = (
-            STARTS[self.init_params](sample, random)
-            if self.means_init is None
-            else from_given_means(
-                sample, _shaped("means_init", self.means_init, (n_components, d)), survey.mean, scale_of(survey)
-            )
-        )
+        if self.means_init is None:
+            state = STARTS[self.init_params](sample, random)
+        else:
+            state = at_means(sample, self.means_init, self._schema, survey)
         if self.precisions_init is not None:
             covariances = covariances_from_precisions(self.covariance_type, self.precisions_init, n_components, d)
             family: Any = sample.mixture.family
             means = family.attributes(state.parameters)["means_"]
             state = state._replace(parameters=family.parameters(means, covariances))
         if self.weights_init is not None:
-            weights = _shaped("weights_init", self.weights_init, (n_components,))
+            weights = np.asarray(self.weights_init, dtype=float)
+            if weights.shape != (n_components,):
+                raise ValueError(f"weights_init has shape {weights.shape}, but this model needs {(n_components,)}.")
             if (weights <= 0).any():
                 raise ValueError("weights_init must be positive.")
             state = state._replace(weights=np.log(weights / weights.sum()))
         return state
 
-    def _lowest_bic(self, few: Data, family: GaussianFamily, survey: Survey, random: np.random.RandomState) -> int:
+    def _layout_key(self, layout: Layout, d: int) -> tuple[Any, ...]:
+        """Return what two fits must have in common for one to start from the other."""
+        return self.covariance_type, d, tuple(layout.classes), layout.n_labelled
+
+    def _fit(self, problem: Problem, survey: Survey) -> Fitted:
+        ascent = self._ascend(problem, survey)
+        key = self._layout_key(ascent.sample.layout, problem.table.shape[1])
+        self._last_layout, self._last_state = key, ascent.fit.trace.state
+        return Fitted(ascent.fit, ascent.total_weight)
+
+    def _lowest_bic(self, few: StartRows, family: Family, survey: Survey, random: np.random.RandomState) -> int:
         """Return the number of components with the lowest BIC on the rows to start from."""
-        total = len(few.X) if few.weights is None else float(few.weights.sum())
-        n_distinct = len(np.unique(few.X, axis=0))
+        total = float(few.problem.row_weights().sum())
+        n_distinct = len(np.unique(few.values, axis=0))
         criteria = []
         for n_components in range(1, min(_MOST_COMPONENTS_TRIED, n_distinct) + 1):
-            layout = lay_out(few.side.label_names, n_components, 1)
-            sample = self._sample(few, family, layout, survey, NUMPY)
+            layout = lay_out(few.problem.side.label_names, n_components, 1)
+            sample = self._sample(few, family, layout, survey, NUMPY, random)
             state = STARTS["short_runs"](sample, random)
-            evidence = sample.mixture.expect(state).evidence
-            n_parameters = family.n_parameters(n_components) + n_components - 1
-            criteria.append(-2 * evidence + n_parameters * np.log(total))
+            criteria.append(bic(sample.mixture.expect(state).evidence, family, n_components, total))
         return int(np.argmin(criteria)) + 1
-
-
-def _shaped(name: str, value: Any, shape: tuple[int, ...]) -> FloatArray:
-    array = np.asarray(value, dtype=float)
-    if array.shape != shape:
-        raise ValueError(f"{name} has shape {array.shape}, but this model needs {shape}.")
-    return array

@@ -18,18 +18,18 @@ from sidelight.admixture.model import AttributeRanking, Parameters, State, attri
 from sidelight.admixture.scaling import refuse_infinity, survey_scaling
 from sidelight.admixture.starts import kmeans_starts
 from sidelight.admixture.unseen_rows import RowLogLikelihoods, row_log_likelihoods, row_shares
-from sidelight.estimators.base.cluster_names import cluster_names, cluster_order
+from sidelight.estimators.base.classes import cluster_names, cluster_order
 from sidelight.estimators.base.clusterer import InformedEstimator
-from sidelight.estimators.base.parameters import check_choice, check_integer, check_number
-from sidelight.estimators.base.posterior import KeptPosterior
+from sidelight.estimators.base.results import KeptPosterior
 from sidelight.estimators.registry import register
-from sidelight.inference.executors.threads import one_blas_thread, thread_count
-from sidelight.inference.loop import Callback, Trace
-from sidelight.inference.restarts import climb_from
+from sidelight.inference.executors.threads import Threads, one_blas_thread
+from sidelight.inference.loop import Trace, ascend_from, warn_unless_converged
+from sidelight.inference.progress import Callback
 from sidelight.inference.rows import Rows
 from sidelight.metrics import Violations, violations
 from sidelight.side import SideInformation
-from sidelight.tables.validation import read_table
+from sidelight.tables.array import ArrayTable
+from sidelight.tables.validation import check_choice, check_integer, check_number, read_table
 
 _DEFAULT_PROCESSES = 3
 
@@ -194,17 +194,17 @@ class LatentProcessDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMix
         side = self._read_side(len(table), y, must_link, cannot_link, side, sample_id)
         n_processes = self._count_processes(side)
         with one_blas_thread():
-            rows = Rows(table)
+            rows = Rows(ArrayTable(table))
             decomposition = Decomposition(
                 rows,
                 side.closure().chunklets,
                 survey_scaling(rows, getattr(fitted, "feature_names_in_", None)),
                 self._prior(len(table)),
                 kernel_for(table.size * n_processes * self.n_init * self.max_iter // 2),
-                thread_count(self.n_jobs),
+                Threads.for_jobs(self.n_jobs),
             )
             random = check_random_state(self.random_state)
-            trace = climb_from(
+            trace = ascend_from(
                 kmeans_starts(decomposition, side.labels, n_processes, self.n_init, random),
                 decomposition.step,  # the E-step and the M-step
                 max_iter=self.max_iter,
@@ -213,6 +213,7 @@ class LatentProcessDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMix
                 callbacks=self.callbacks or (),
                 verbose=self.verbose,
             )
+            warn_unless_converged(trace, self.max_iter)
             last_bound = decomposition.bound(trace.state, decomposition.expect(trace.state))
         fitted._store(trace, last_bound, decomposition, side)
         self.__dict__ = fitted.__dict__
@@ -253,7 +254,7 @@ class LatentProcessDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMix
         table = self._read_unseen(X)
         random = check_random_state(self.random_state)
         with one_blas_thread():
-            return row_log_likelihoods(table, self._parameters, n_draws, random, thread_count(self.n_jobs))
+            return row_log_likelihoods(table, self._parameters, n_draws, random, Threads.for_jobs(self.n_jobs))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean log-likelihood of the rows of a table, by importance sampling; ``y`` is ignored."""
@@ -304,12 +305,12 @@ class LatentProcessDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMix
         """Return γ of each row, normalised; apart from ``transform``, whose output scikit-learn may wrap."""
         table = self._read_unseen(X)
         with one_blas_thread():
-            return row_shares(table, self._parameters, thread_count(self.n_jobs))
+            return row_shares(table, self._parameters, Threads.for_jobs(self.n_jobs))
 
     def _read_unseen(self, X: Any) -> AnyArray:
         check_is_fitted(self)
         table = read_table(self, X, reset=False)
-        refuse_infinity(Rows(table), getattr(self, "feature_names_in_", None))
+        refuse_infinity(Rows(ArrayTable(table)), getattr(self, "feature_names_in_", None))
         return table
 
     def _check_parameters(self) -> None:

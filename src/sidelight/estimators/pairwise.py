@@ -1,24 +1,21 @@
-"""Gaussian mixtures with pairwise relations: every link is a pair of its own."""
+"""Mixtures with pairwise relations: every link is a pair of its own."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 
-from sidelight.couplings.independent import Independent
 from sidelight.couplings.pairwise import Pairs
-from sidelight.estimators.base.layout import Layout
+from sidelight.estimators.base.classes import Layout
 from sidelight.estimators.base.link_mixture import LinkMixture
-from sidelight.estimators.base.parameters import check_choice
+from sidelight.estimators.base.mixture import Model
 from sidelight.estimators.registry import register
 from sidelight.estimators.starts.links import PLAIN_STARTS, LinkStart
-from sidelight.estimators.starts.sample import Data
-from sidelight.inference.executors.threads import thread_count
-from sidelight.inference.loop import Callback
-from sidelight.inference.mixture import Mixture
+from sidelight.estimators.starts.sample import Problem
+from sidelight.inference.progress import Callback
 from sidelight.inference.protocols import Family
-from sidelight.inference.rows import Rows
 from sidelight.kernels.loops import Backend
+from sidelight.tables.validation import check_choice
 from sidelight.weights import PairWeights
 
 _SINGLES = ("unlinked", "all")
@@ -44,7 +41,11 @@ class PairwiseMixture(LinkMixture):
     components_per_class : int, default 1
         Gaussians that each class is a mixture of.
     covariance_type : {"full", "tied", "diag", "spherical"}, default "full"
-        As in scikit-learn.
+        Of Gaussian columns, as in scikit-learn.
+    family : str or mapping, default "gaussian"
+        What the columns are: the name of a column kind for all of them, "auto" to go by the types of a data frame's
+        columns, or a mapping from columns to kinds; see BayesianMixture. Gaussian columns are fitted by maximum
+        likelihood with the prior below, others with conjugate posteriors.
     singles : {"unlinked", "all"}, default "unlinked"
         Which rows also enter one by one: those in no link, or all.
     prior_rows, prior_scale : float
@@ -102,6 +103,7 @@ class PairwiseMixture(LinkMixture):
         *,
         components_per_class: int = 1,
         covariance_type: str = "full",
+        family: Any = "gaussian",
         singles: str = "unlinked",
         prior_rows: float = 1.0,
         prior_scale: float = 0.02,
@@ -119,6 +121,7 @@ class PairwiseMixture(LinkMixture):
         self.n_classes = n_classes
         self.components_per_class = components_per_class
         self.covariance_type = covariance_type
+        self.family = family
         self.singles = singles
         self.prior_rows = prior_rows
         self.prior_scale = prior_scale
@@ -137,31 +140,24 @@ class PairwiseMixture(LinkMixture):
         super()._check_parameters()
         check_choice("singles", self.singles, _SINGLES)
 
-    def _assemble(self, data: Data, family: Family, layout: Layout, backend: Backend) -> Mixture:
-        side, weights = data.side, data.weights
+    def _model(self, problem: Problem, family: Family, layout: Layout, backend: Backend) -> Model:
+        """Couple linked rows pair by pair (the E-step of GM-PR is in :class:`~sidelight.couplings.pairwise.Pairs`)."""
+        side = problem.side
         if len(side.cannot_link) and layout.n_classes == 1:
             raise ValueError("n_classes=1 leaves cannot-linked rows no second class; use at least 2.")
         linked = np.unique(np.concatenate([side.must_link.ravel(), side.cannot_link.ravel()]))
-        pairs = None
-        left_out = None
-        if len(linked):
-            pairs = Pairs(
-                rows=linked,
-                must=np.searchsorted(linked, side.must_link),
-                cannot=np.searchsorted(linked, side.cannot_link),
-                labels=side.labels[linked],
-                row_weights=np.ones(len(linked)) if weights is None else weights[linked],
-                classes=layout.classes,
-            )
-            if self.singles == "unlinked":
-                left_out = np.zeros(side.n_rows, dtype=bool)
-                left_out[linked] = True
-        return Mixture(
-            rows=Rows(data.X, weights, side.labels if layout.n_labelled else None, left_out),
-            family=family,
+        pairs = Pairs(
+            rows=linked,
+            must=np.searchsorted(linked, side.must_link),
+            cannot=np.searchsorted(linked, side.cannot_link),
+            labels=side.labels[linked],
+            row_weights=problem.row_weights()[linked],
+            classes=layout.classes,
+            takes_rows=self.singles == "unlinked",
+        )
+        return Model(
             weights=PairWeights(layout.classes, n_apart=float(len(side.cannot_link))),
-            coupling=Independent(layout.classes, backend),
-            joint=pairs,
-            backend=backend,
-            n_threads=thread_count(self.n_jobs),
+            couplings=(pairs,) if len(linked) else (),
+            row_weights=problem.weights,
+            codes=side.labels if layout.n_labelled else None,
         )

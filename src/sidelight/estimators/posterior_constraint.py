@@ -1,4 +1,4 @@
-"""Gaussian mixtures whose posteriors respect links on average."""
+"""Mixtures whose posteriors respect links on average."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
@@ -6,20 +6,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sidelight._typing import BoolArray, IntArray
-from sidelight.couplings.independent import Independent
 from sidelight.couplings.projection import Projection
-from sidelight.estimators.base.layout import Layout
+from sidelight.estimators.base.classes import Layout
 from sidelight.estimators.base.link_mixture import LinkMixture
+from sidelight.estimators.base.mixture import Model
 from sidelight.estimators.registry import register
 from sidelight.estimators.starts.links import PLAIN_STARTS, LinkStart
-from sidelight.estimators.starts.sample import Data
-from sidelight.inference.executors.threads import thread_count
-from sidelight.inference.loop import Callback
-from sidelight.inference.mixture import Mixture
+from sidelight.estimators.starts.sample import Problem
+from sidelight.inference.progress import Callback
 from sidelight.inference.protocols import Family
-from sidelight.inference.rows import Rows
 from sidelight.kernels.loops import Backend
-from sidelight.side import SideInformation
 from sidelight.weights import MaximumLikelihoodWeights
 
 
@@ -42,7 +38,11 @@ class PosteriorConstraintMixture(LinkMixture):
     components_per_class : int, default 1
         Gaussians that each class is a mixture of.
     covariance_type : {"full", "tied", "diag", "spherical"}, default "full"
-        As in scikit-learn.
+        Of Gaussian columns, as in scikit-learn.
+    family : str or mapping, default "gaussian"
+        What the columns are: the name of a column kind for all of them, "auto" to go by the types of a data frame's
+        columns, or a mapping from columns to kinds; see BayesianMixture. Gaussian columns are fitted by maximum
+        likelihood with the prior below, others with conjugate posteriors.
     prior_rows, prior_scale : float
         The prior on covariances: worth ``prior_rows`` rows, with variances ``prior_scale`` times those of the table.
     init_params : {"k-means++", "kmeans"}, default "k-means++"
@@ -97,6 +97,7 @@ class PosteriorConstraintMixture(LinkMixture):
         *,
         components_per_class: int = 1,
         covariance_type: str = "full",
+        family: Any = "gaussian",
         prior_rows: float = 1.0,
         prior_scale: float = 0.02,
         init_params: str = "k-means++",
@@ -113,6 +114,7 @@ class PosteriorConstraintMixture(LinkMixture):
         self.n_classes = n_classes
         self.components_per_class = components_per_class
         self.covariance_type = covariance_type
+        self.family = family
         self.prior_rows = prior_rows
         self.prior_scale = prior_scale
         self.init_params = init_params
@@ -126,27 +128,20 @@ class PosteriorConstraintMixture(LinkMixture):
         self.callbacks = callbacks
         self.verbose = verbose
 
-    def _assemble(self, data: Data, family: Family, layout: Layout, backend: Backend) -> Mixture:
-        side, classes = data.side, layout.classes
-        joint, left_out = None, None
-        if side.statements - {"labels"}:
-            joint = _projection(side, data, classes)
-            left_out = np.zeros(side.n_rows, dtype=bool)
-            left_out[joint.rows] = True
-        return Mixture(
-            rows=Rows(data.X, data.weights, side.labels if layout.n_labelled else None, left_out),
-            family=family,
+    def _model(self, problem: Problem, family: Family, layout: Layout, backend: Backend) -> Model:
+        """Project the posteriors of linked rows."""
+        side, classes = problem.side, layout.classes
+        return Model(
             weights=MaximumLikelihoodWeights(classes),
-            coupling=Independent(classes, backend),
-            joint=joint,
-            backend=backend,
-            n_threads=thread_count(self.n_jobs),
+            couplings=(_projection(problem, classes),) if side.statements - {"labels"} else (),
+            row_weights=problem.weights,
+            codes=side.labels if layout.n_labelled else None,
         )
 
 
-def _projection(side: SideInformation, data: Data, classes: IntArray) -> Projection:
-    """Return the coupling of the rows that something is known about, chunklet after chunklet."""
-    closure = side.closure()
+def _projection(problem: Problem, classes: IntArray) -> Projection:
+    """Return the coupling of the rows with statements, chunklet after chunklet."""
+    side, closure = problem.side, problem.side.closure()
     spoken_of = np.flatnonzero(side.mentioned)
     chunklets, place = np.unique(closure.chunklets[spoken_of], return_inverse=True)
     order = np.argsort(place, kind="stable")
@@ -157,7 +152,7 @@ def _projection(side: SideInformation, data: Data, classes: IntArray) -> Project
         starts=np.searchsorted(place[order], np.arange(len(chunklets))),
         allowed=_allowed(closure.labels[chunklets], cannot, int(classes.max()) + 1),
         cannot=cannot,
-        row_weights=np.ones(len(rows)) if data.weights is None else data.weights[rows],
+        row_weights=problem.row_weights()[rows],
         classes=classes,
     )
 

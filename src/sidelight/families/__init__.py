@@ -1,1 +1,3 @@
-"""Emissions: what the rows of a component look like. One family per file, knowing no other room but the kernels."""
+"""Emissions: what the rows of a component look like, one family per file, each with its column kind."""
+
+from sidelight.families import provisional_kinds  # noqa: F401  (registers the kinds)

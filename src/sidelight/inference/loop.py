@@ -1,24 +1,24 @@
-"""The loop: repeat a step that raises an objective until it no longer does."""
+"""The loop: repeat a step that raises an objective until it no longer does, from one start or the best of several.
 
-from collections.abc import Callable, Iterable
+Everything that happens to the whole table on the way is one :class:`Trace`. A fit may have several phases (the ascent,
+pruning, a change of weights); each goes on where the last one ended, and their steps stand in the trace in order.
+"""
+
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
 from typing import Generic, NamedTuple, TypeVar
 
+from sklearn.exceptions import ConvergenceWarning
+
+from sidelight.inference.progress import Callback, Progress, progress_bar
+
 State = TypeVar("State")
-
-
-class Progress(NamedTuple):
-    """What a callback is told after each step: steps taken, the objective before the last, its rise (inf at first)."""
-
-    iteration: int
-    objective: float
-    change: float
-
-
-Callback = Callable[[Progress], object]
+Step = Callable[[State], tuple[State, float]]
 
 
 class Trace(NamedTuple, Generic[State]):
-    """How an ascent went.
+    """How a fit went.
 
     Parameters
     ----------
@@ -27,16 +27,22 @@ class Trace(NamedTuple, Generic[State]):
     objectives : tuple of float
         The objective of every state that a step was taken from; the last state's is not among them.
     converged : bool
-        Whether the objective stopped rising before the steps ran out.
+        Whether the objective stopped rising before the steps ran out, in the last phase.
+    phases : tuple of str
+        The phase of every step.
+    start : int
+        The number of the start it began from.
     """
 
     state: State
-    objectives: tuple[float, ...]
-    converged: bool
+    objectives: tuple[float, ...] = ()
+    converged: bool = False
+    phases: tuple[str, ...] = ()
+    start: int = 1
 
 
 def ascend(
-    step: Callable[[State], tuple[State, float]],
+    step: Step[State],
     state: State,
     *,
     max_iter: int,
@@ -57,13 +63,77 @@ def ascend(
     callbacks : iterable of callable
         Each is called with a :class:`Progress` after every step.
     """
-    objectives: list[float] = []
-    for iteration in range(1, max_iter + 1):
+    return go_on(Trace(state), step, "ascent", max_iter=max_iter, tol=tol, callbacks=callbacks)
+
+
+def go_on(
+    trace: Trace[State],
+    step: Step[State],
+    phase: str,
+    *,
+    max_iter: int,
+    tol: float,
+    callbacks: Iterable[Callback] = (),
+) -> Trace[State]:
+    """Take a further phase, from where a trace ends; return both as one trace. The arguments are those of `ascend`."""
+    state, objectives = trace.state, list(trace.objectives)
+    watchers, last, converged = list(callbacks), None, False
+    for _ in range(max_iter):
         state, objective = step(state)
-        change = objective - objectives[-1] if objectives else float("inf")
+        change = float("inf") if last is None else objective - last
+        last = objective
         objectives.append(objective)
-        for callback in callbacks:
-            callback(Progress(iteration, objective, change))
+        for callback in watchers:
+            callback(Progress(len(objectives), objective, change, phase, trace.start))
         if abs(change) < tol:
-            return Trace(state, tuple(objectives), converged=True)
-    return Trace(state, tuple(objectives), converged=False)
+            converged = True
+            break
+    n_new = len(objectives) - len(trace.objectives)
+    return Trace(state, tuple(objectives), converged, trace.phases + (phase,) * n_new, trace.start)
+
+
+def ascend_from(
+    starts: Mapping[int, Callable[[], State]],
+    step: Step[State],
+    *,
+    max_iter: int,
+    tol: float,
+    total_weight: float,
+    callbacks: Iterable[Callback],
+    verbose: bool,
+) -> Trace[State]:
+    """Ascend from every start and return the trace that ends highest.
+
+    Parameters
+    ----------
+    starts : mapping from int to callable
+        By its number, what makes a state to start from.
+    step : callable
+        See :func:`ascend`.
+    max_iter : int
+    tol : float
+        Smallest change of the objective worth going on for, per row.
+    total_weight : float
+        How many rows there are.
+    callbacks : iterable of callable
+    verbose : bool
+        Whether to show a progress bar.
+    """
+    traces, watchers = [], list(callbacks)
+    for number, start in starts.items():
+        bar = progress_bar(f"start {number}", max_iter, scale=1 / total_weight) if verbose else nullcontext(None)
+        with bar as move:
+            told = watchers if move is None else [*watchers, move]
+            begin = Trace(start(), start=number)
+            traces.append(go_on(begin, step, "ascent", max_iter=max_iter, tol=tol * total_weight, callbacks=told))
+    return max(traces, key=lambda trace: trace.objectives[-1])
+
+
+def warn_unless_converged(trace: Trace[State], max_iter: int) -> None:
+    """Warn where the objective was still rising when the steps ran out."""
+    if not trace.converged:
+        warnings.warn(
+            f"The bound was still rising after max_iter={max_iter} steps; raise max_iter or tol.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )

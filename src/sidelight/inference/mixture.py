@@ -1,21 +1,19 @@
 """A mixture and its data: one pass takes log densities, assignments and statistics of block after block."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sidelight._storable import storable
 from sidelight._typing import FloatArray, IntArray
-from sidelight.inference.coupled_rows import TiedCoupling, TiedExpectation, TiedRows, Write
-from sidelight.inference.executors.threads import share_out
-from sidelight.inference.protocols import Evaluator, Family, RowCoupling, Weights
+from sidelight.inference.coupled_rows import Assignment, CoupledExpectation, CoupledRows, CouplingState
+from sidelight.inference.executors.threads import ONE_THREAD
+from sidelight.inference.protocols import Coupling, Evaluator, Executor, Family, RowCoupling, Scorer, Weights
 from sidelight.inference.rows import Block, Rows
 from sidelight.kernels.loops import Backend
-
-Result = TypeVar("Result")
 
 
 @storable("MixtureState")
@@ -26,27 +24,31 @@ class MixtureState(NamedTuple):
     ----------
     parameters : the family's
     weights : the weights' parameters
-    coupled : optional
-        What the coupling of tied rows remembers of the last E-step.
+    couplings : tuple of CouplingState
+        One for each coupling; empty where all of them begin anew.
     """
 
     parameters: Any
     weights: Any
-    coupled: Any = None
+    couplings: tuple[CouplingState[Any, Any], ...] = ()
+
+    def afresh(self) -> "MixtureState":
+        """Return the state with couplings that begin anew: theirs are of other rows."""
+        return self._replace(couplings=())
 
 
 class Expectation(NamedTuple):
-    """What one pass gives: statistics of all rows, counts for the weights, the evidence, what tied rows remember."""
+    """What one pass gives: statistics of all rows, counts for the weights, the evidence, and each coupling's part."""
 
     statistics: Any
     class_mass: FloatArray
     evidence: float
-    coupled: Any
+    coupled: tuple[CoupledExpectation[Any, Any, Any], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """A mixture and its data, ready to be stepped: family × weights × coupling.
+    """A mixture and its data, ready to be stepped: family × weights × couplings.
 
     Parameters
     ----------
@@ -55,38 +57,72 @@ class Mixture:
     weights : Weights
     coupling : RowCoupling
         How rows that stand alone are assigned.
-    joint : TiedCoupling, optional
-        How rows that are tied together are; ``rows`` must leave these out.
+    couplings : tuple of Coupling
+        How rows that depend on each other are; a row is taken by one of them at most.
     backend : Backend
-    n_threads : int
-        The results are the same for any number.
+    executor : Executor
+        Who runs the chunks of a pass; the results do not depend on it.
     """
 
     rows: Rows
     family: Family
     weights: Weights
     coupling: RowCoupling
-    joint: TiedCoupling | None
+    couplings: tuple[Coupling[Any, Any], ...]
     backend: Backend
-    n_threads: int = 1
+    executor: Executor = ONE_THREAD
+
+    @cached_property
+    def alone(self) -> Rows:
+        """The rows that no coupling takes."""
+        taken = [coupling.rows for coupling in self.couplings if coupling.takes_rows]
+        if not taken:
+            return self.rows
+        left_out = np.zeros(self.rows.shape[0], dtype=bool)
+        left_out[np.concatenate(taken)] = True
+        return replace(self.rows, left_out=left_out)
 
     def step(self, state: MixtureState) -> tuple[MixtureState, float]:
-        """Return the next state and the objective of the given one."""
+        """Return the next state and the objective of the given one: E-step, then M-step."""
         expectation = self.expect(state)
         return self.maximise(expectation, state), self.objective(state, expectation)
 
     def objective(self, state: MixtureState, expectation: Expectation) -> float:
         """Return the objective at a state, given its expectation."""
-        return expectation.evidence + self._log_prior(state)
+        used = tuple(part.state for part in expectation.coupled)
+        return expectation.evidence + self.log_prior(state._replace(couplings=used))
+
+    def log_prior(self, state: MixtureState) -> float:
+        """Return what the parameters add to the objective by themselves."""
+        total = self.family.log_prior(state.parameters) + self.weights.log_prior(state.weights)
+        for coupling, own in zip(self.couplings, state.couplings, strict=False):
+            total += coupling.log_prior(own.parameters)
+        return total
 
     def maximise(self, expectation: Expectation, state: MixtureState) -> MixtureState:
         """Return the state that maximises the objective given an expectation, which was taken at ``state``."""
         statistics = expectation.statistics
         weights = self.weights.update(statistics.mass, expectation.class_mass, state.weights)
-        return MixtureState(self.family.update(statistics), weights, expectation.coupled)
+        couplings = tuple(
+            CouplingState(coupling.update(part.counts), part.state.memory)
+            for coupling, part in zip(self.couplings, expectation.coupled, strict=True)
+        )
+        return MixtureState(self.family.update(statistics), weights, couplings)
 
     def expect(self, state: MixtureState) -> Expectation:
         """Pass over all rows: E-step and statistics."""
+        found = self.expect_alone(state)
+        coupled = self.expect_coupled(state)
+        for part in coupled:
+            found = Expectation(
+                found.statistics + part.statistics,
+                found.class_mass + part.class_counts,
+                found.evidence + part.evidence,
+            )
+        return found._replace(coupled=coupled)
+
+    def expect_alone(self, state: MixtureState) -> Expectation:
+        """Pass over the rows that no coupling takes."""
         log_weights = self.weights.log(state.weights)
 
         def visit(evaluator: Evaluator, chunk: slice) -> tuple[Any, float]:
@@ -99,49 +135,54 @@ class Mixture:
                 evidence += float(log_evidence @ block.weights)
             return evaluator.statistics(), evidence
 
-        visits = self._visit_chunks(visit, state)
+        visits = self.executor.run(visit, self.rows.chunks(), partial(self._evaluator, state))
         total, evidence = next(visits)
         for statistics, part in visits:
             total, evidence = total + statistics, evidence + part
-        class_mass = class_sums(total.mass, self.weights.classes)
-        if self.joint is None:
-            return Expectation(total, class_mass, evidence, None)
-        tied = self.expect_tied(state)
-        return Expectation(
-            total + tied.statistics, class_mass + tied.class_counts, evidence + tied.evidence, tied.memory
-        )
+        return Expectation(total, class_sums(total.mass, self.weights.classes), evidence)
 
-    def expect_tied(self, state: MixtureState) -> TiedExpectation:
-        """Take the tied rows alone through E-step and statistics."""
-        assert self.joint is not None
-        return self.joint.expect(self._tied(state, self.joint), self.weights.log(state.weights), state.coupled)
+    def expect_coupled(self, state: MixtureState) -> tuple[CoupledExpectation[Any, Any, Any], ...]:
+        """Take the coupled rows through E-step and statistics, coupling by coupling."""
+        log_weights = self.weights.log(state.weights)
+        return tuple(coupling.expect(rows, log_weights, own) for coupling, rows, own in self._each_coupling(state))
 
-    def assignments(self, state: MixtureState, write: Write) -> float:
-        """Pass over all rows to tell how they are assigned; return the objective.
+    def assign(self, state: MixtureState) -> Iterator[Assignment]:
+        """Pass over all rows and yield how they are assigned, chunk by chunk, then coupling by coupling."""
+        yield from self._assign_alone(state, self._evaluator)
+        yield from self.assign_coupled(state)
 
-        ``write(row_numbers, posterior, log_evidence)`` receives posteriors (rows, components) that sum to one over
-        components; the log evidence (rows,) is None for rows that have none of their own, being tied to others.
-        """
+    def assign_predictively(self, state: MixtureState) -> Iterator[Assignment]:
+        """Yield how rows that no coupling takes are assigned by predictive densities."""
+        yield from self._assign_alone(state, lambda at: self.family.predictive(at.parameters, self.backend))
+
+    def _assign_alone(self, state: MixtureState, make: Callable[[MixtureState], Scorer]) -> Iterator[Assignment]:
         log_weights = self.weights.log(state.weights)
 
-        def visit(evaluator: Evaluator, chunk: slice) -> float:
-            evidence = 0.0
-            for block, responsibilities, log_evidence in self._assigned(evaluator, chunk, log_weights, weighted=False):
-                write(block.numbers, responsibilities.T, log_evidence)
+        def visit(scorer: Scorer, chunk: slice) -> Assignment:
+            posteriors, densities, evidence = [np.empty((0, scorer.n_components))], [np.empty(0)], 0.0
+            for block, responsibilities, log_evidence in self._assigned(scorer, chunk, log_weights, weighted=False):
+                posteriors.append(responsibilities.T.copy())
+                densities.append(log_evidence.copy())
                 evidence += float(log_evidence @ block.weights)
-            return evidence
+            numbers = self.alone.numbers(chunk)
+            return Assignment(numbers, np.concatenate(posteriors), evidence, np.concatenate(densities))
 
-        evidence = sum(self._visit_chunks(visit, state))
-        if self.joint is not None:
-            evidence += self.joint.assign(self._tied(state, self.joint), log_weights, state.coupled, write)
-        return evidence + self._log_prior(state)
+        return self.executor.run(visit, self.rows.chunks(), partial(make, state))
 
-    def _tied(self, state: MixtureState, joint: TiedCoupling) -> TiedRows:
-        evaluator = partial(self._evaluator, state)
-        return TiedRows(self.rows.X, joint.rows, evaluator, state.parameters, self.n_threads)
+    def assign_coupled(self, state: MixtureState) -> Iterator[Assignment]:
+        """Yield how the coupled rows are assigned."""
+        log_weights = self.weights.log(state.weights)
+        for coupling, rows, own in self._each_coupling(state):
+            yield from coupling.assign(rows, log_weights, own)
 
-    def _log_prior(self, state: MixtureState) -> float:
-        return self.family.log_prior(state.parameters) + self.weights.log_prior(state.weights)
+    def _each_coupling(
+        self, state: MixtureState
+    ) -> Iterator[tuple[Coupling[Any, Any], CoupledRows, CouplingState[Any, Any]]]:
+        states = state.couplings or (CouplingState(),) * len(self.couplings)
+        for coupling, own in zip(self.couplings, states, strict=True):
+            evaluator = partial(self._evaluator, state)
+            rows = CoupledRows(self.rows.table, coupling.rows, evaluator, state.parameters, self.executor)
+            yield coupling, rows, own
 
     def _evaluator(self, state: MixtureState) -> Evaluator:
         return self.family.evaluator(state.parameters, self.backend)
@@ -150,27 +191,23 @@ class Mixture:
         """Accumulate a chunk at once, where family and coupling can; return its evidence."""
         if not self.coupling.soft:
             return None
-        block, classes = self.rows.whole(chunk), self.weights.classes
+        block, classes = self.alone.whole(chunk), self.weights.classes
         evidence = evaluator.sweep_softly(block.values, log_weights, block.codes, classes, block.weights)
-        self.rows.release(chunk)
+        self.rows.table.release(chunk)
         return evidence
 
     def _assigned(
-        self, evaluator: Evaluator, chunk: slice, log_weights: FloatArray, *, weighted: bool = True
+        self, scorer: Scorer, chunk: slice, log_weights: FloatArray, *, weighted: bool = True
     ) -> Iterator[tuple[Block, FloatArray, FloatArray]]:
         """Yield blocks with their responsibilities (components, rows) and log evidence (rows,)."""
-        buffer, ones = np.empty(evaluator.block_rows), np.ones(evaluator.block_rows)
-        for block in self.rows.blocks(chunk, evaluator.block_rows):
-            evaluator.load(block.values)
-            scores = evaluator.log_likelihood()
+        buffer, ones = np.empty(scorer.block_rows), np.ones(scorer.block_rows)
+        for block in self.alone.blocks(chunk, scorer.block_rows):
+            scorer.load(block.values)
+            scores = scorer.log_likelihood()
             evidence = buffer[: scores.shape[1]]
             weights = block.weights if weighted else ones[: scores.shape[1]]
             self.coupling(scores, log_weights, block.codes, weights, evidence)
             yield block, scores, evidence
-
-    def _visit_chunks(self, visit: Callable[[Evaluator, slice], Result], state: MixtureState) -> Iterator[Result]:
-        """Visit every chunk, in threads if there are several, and yield the results in the order of the rows."""
-        return share_out(visit, self.rows.chunks(), partial(self._evaluator, state), self.n_threads)
 
 
 def class_sums(component_mass: FloatArray, classes: IntArray) -> FloatArray:

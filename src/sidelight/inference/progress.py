@@ -1,9 +1,35 @@
-"""A progress bar for the loop."""
+"""What callbacks are told after every step, and a progress bar that is one of them."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import NamedTuple
 
-from sidelight.inference.loop import Callback, Progress
+
+class Progress(NamedTuple):
+    """What a callback is told after each step.
+
+    Parameters
+    ----------
+    iteration : int
+        Steps taken from this start, over all phases.
+    objective : float
+        Of the state before the step.
+    change : float
+        Its rise since the step before; infinite at the first step of a phase.
+    phase : str
+        "ascent", or what follows it: "pruning", "settling", "relaxing".
+    start : int
+        1 for the first of ``n_init`` starts.
+    """
+
+    iteration: int
+    objective: float
+    change: float
+    phase: str = "ascent"
+    start: int = 1
+
+
+Callback = Callable[[Progress], object]
 
 
 @contextmanager

@@ -1,12 +1,22 @@
 """What inference asks of a model: the faces of families, weights and couplings."""
 
-from typing import Any, Protocol, Self
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 import numpy as np
 
 from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.kernels.loops import Backend
 from sidelight.kernels.neighbours import Links
+
+if TYPE_CHECKING:
+    from sidelight.inference.coupled_rows import Assignment, CoupledExpectation, CoupledRows, CouplingState
+
+Worker = TypeVar("Worker")
+Part = TypeVar("Part")
+Result = TypeVar("Result")
+Parameters = TypeVar("Parameters")
+Memory = TypeVar("Memory")
 
 
 class Statistics(Protocol):
@@ -22,7 +32,7 @@ class Statistics(Protocol):
         """Return the statistics of groups of components put together; those of group -1 are left out."""
 
 
-class Evaluator(Protocol):
+class Scorer(Protocol):
     """One thread's view of a family at fixed parameters: a block of at most ``block_rows`` rows at a time.
 
     The buffers are its own.
@@ -36,6 +46,10 @@ class Evaluator(Protocol):
 
     def log_likelihood(self) -> FloatArray:
         """Return the log densities (components, rows) of the block, in a buffer that may be overwritten."""
+
+
+class Evaluator(Scorer, Protocol):
+    """A scorer that also collects statistics."""
 
     def accumulate(self, responsibilities: FloatArray) -> None:
         """Add the statistics of the block, weighted by responsibilities (components, rows)."""
@@ -64,6 +78,9 @@ class Family(Protocol):
 
     def evaluator(self, parameters: Any, backend: Backend) -> Evaluator:
         """Return an evaluator of these parameters."""
+
+    def predictive(self, parameters: Any, backend: Backend) -> Scorer:
+        """Return what scores rows by their predictive densities."""
 
     def update(self, statistics: Any) -> Any:
         """Return the parameters that maximise the objective given these statistics."""
@@ -133,3 +150,49 @@ class RowCoupling(Protocol):
 
         ``codes`` says what is known of each row (-1 nothing), or is None where nothing is known of any.
         """
+
+
+class Executor(Protocol):
+    """Who runs the parts of a pass: threads of this process, or a cluster."""
+
+    def run(
+        self, work: Callable[[Worker, Part], Result], parts: Sequence[Part], make_worker: Callable[[], Worker]
+    ) -> Iterator[Result]:
+        """Work on every part and yield the results in the order of the parts."""
+
+
+class Coupling(Protocol[Parameters, Memory]):
+    """How rows that depend on each other choose their components; side information enters here."""
+
+    @property
+    def monotone(self) -> bool:
+        """Whether every step raises the objective."""
+
+    @property
+    def rows(self) -> IntArray:
+        """Numbers of the rows it couples."""
+
+    @property
+    def takes_rows(self) -> bool:
+        """Whether its rows do not take part in the pass by themselves as well."""
+
+    def expect(
+        self, rows: "CoupledRows", log_weights: FloatArray, state: "CouplingState[Parameters, Memory]"
+    ) -> "CoupledExpectation[Any, Parameters, Memory]":
+        """Take the coupled rows through E-step and statistics."""
+
+    def assign(
+        self, rows: "CoupledRows", log_weights: FloatArray, state: "CouplingState[Parameters, Memory]"
+    ) -> Iterator["Assignment"]:
+        """Yield how the coupled rows are assigned."""
+
+    def update(self, counts: Any) -> Parameters | None:
+        """Return the coupling's own parameters that maximise the objective given counts of an E-step."""
+
+    def log_prior(self, parameters: Parameters | None) -> float:
+        """Return what the coupling's own parameters add to the objective by themselves."""
+
+    def regrouped(
+        self, state: "CouplingState[Parameters, Memory]", groups: IntArray
+    ) -> "CouplingState[Parameters, Memory]":
+        """Return the state with components put together by groups; those of group -1 are forgotten."""

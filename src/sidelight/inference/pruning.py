@@ -1,4 +1,4 @@
-"""Moves that an ascent cannot make by itself: drop a component, or merge two, where that raises the objective."""
+"""Pruning, which an ascent cannot do by itself: drop a component, or merge two, where that raises the objective."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, Protocol
@@ -6,7 +6,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from sidelight._typing import FloatArray, IntArray
-from sidelight.inference.loop import Callback, Trace, ascend
+from sidelight.inference.loop import Step, Trace, go_on
+from sidelight.inference.progress import Callback
 from sidelight.inference.mixture import Expectation, Mixture, MixtureState, class_sums
 
 # Steps that a move gets to show that it leads higher, and that a move that did gets before the next one is tried.
@@ -14,8 +15,8 @@ _TRIAL_STEPS = 20
 _SETTLING_STEPS = 10
 
 
-class Reached(NamedTuple):
-    """How far the ascent has come: a mixture and how it got there."""
+class Fit(NamedTuple):
+    """A mixture and how it got where it is."""
 
     mixture: Mixture
     trace: Trace[MixtureState]
@@ -31,47 +32,59 @@ class Shrink(Protocol):
         """Return the mixture with as many components as these, and their priors."""
 
 
+class Watch(Protocol):
+    """Makes the step of a mixture that is to be recorded."""
+
+    def __call__(self, mixture: Mixture) -> Step[MixtureState]:
+        """Return the mixture's step."""
+
+
 def prune(
-    reached: Reached,
+    fit: Fit,
     shrink: Shrink,
     divergence: Divergence,
+    watch: Watch,
     *,
     max_iter: int,
     tol: float,
     callbacks: Iterable[Callback] = (),
-) -> Reached:
+) -> Fit:
     """Drop components, and merge neighbours, for as long as one such move raises the objective.
 
     The smallest components are dropped first; those that are left, merged with the nearest. A move is followed by steps
     of the smaller mixture and kept once they lead higher than the larger one had come, so that the objectives of the
-    trace keep rising.
+    trace keep rising. Trials that lead nowhere leave no trace.
 
     Parameters
     ----------
-    reached : Reached
+    fit : Fit
         Where the ascent ended.
     shrink : Shrink
     divergence : callable
         How far components are from each other (components, components) at the family's parameters.
+    watch : Watch
+        Makes the steps that are recorded, those that follow a move that was kept.
     max_iter : int
         Most steps after the last move.
     tol : float
         Smallest change of the objective worth going on for.
     callbacks : iterable of callable
-        Each is told of the steps that follow a move that was kept, not of trials.
+        Each is told of the steps that are recorded.
     """
-    start, watchers = reached, list(callbacks)
-    while (found := _first_that_rises(reached, shrink, divergence, tol, watchers)) is not None:
-        reached = found
-    if reached is start:
-        return start
-    return _go_on(reached, max_iter, tol, watchers)
+    start, watchers = fit, list(callbacks)
+
+    def follow(moved: Fit, steps: int) -> Fit:
+        step = watch(moved.mixture)
+        return moved._replace(trace=go_on(moved.trace, step, "pruning", max_iter=steps, tol=tol, callbacks=watchers))
+
+    while (found := _first_that_rises(fit, shrink, divergence)) is not None:
+        fit = follow(found, _SETTLING_STEPS)
+    return fit if fit is start else follow(fit, max_iter)
 
 
-def _first_that_rises(
-    reached: Reached, shrink: Shrink, divergence: Divergence, tol: float, watchers: list[Callback]
-) -> Reached | None:
-    mixture, trace = reached
+def _first_that_rises(fit: Fit, shrink: Shrink, divergence: Divergence) -> Fit | None:
+    """Return the smaller mixture of the first move that leads higher, at the state that does."""
+    mixture, trace = fit
     if len(mixture.weights.classes) == 1:
         return None
     expectation = mixture.expect(trace.state)
@@ -81,9 +94,7 @@ def _first_that_rises(
         smaller = shrink(mixture, np.flatnonzero(groups >= 0)[kept])
         found = _try(smaller, _regrouped(smaller, mixture, expectation, groups), objective)
         if found is not None:
-            state, reached_objective = found
-            rising = Trace(state, (*trace.objectives, objective, reached_objective), converged=False)
-            return _go_on(Reached(smaller, rising), _SETTLING_STEPS, tol, watchers)
+            return Fit(smaller, trace._replace(state=found))
     return None
 
 
@@ -107,26 +118,23 @@ def _candidates(divergence: Divergence, state: MixtureState, mass: FloatArray) -
 def _regrouped(smaller: Mixture, mixture: Mixture, expectation: Expectation, groups: IntArray) -> MixtureState:
     """Return where the smaller mixture starts: with what each group of components had."""
     statistics = expectation.statistics.regrouped(groups)
-    coupled = None if mixture.joint is None else mixture.joint.regrouped(expectation.coupled, groups)
+    couplings = tuple(
+        coupling.regrouped(part.state, groups)
+        for coupling, part in zip(mixture.couplings, expectation.coupled, strict=True)
+    )
     weights = smaller.weights.update(statistics.mass, class_sums(statistics.mass, smaller.weights.classes), None)
-    return MixtureState(smaller.family.update(statistics), weights, coupled)
+    return MixtureState(smaller.family.update(statistics), weights, couplings)
 
 
-def _try(mixture: Mixture, state: MixtureState, target: float) -> tuple[MixtureState, float] | None:
-    """Step until the objective is above the target; None once it is plain that it will not be."""
+def _try(mixture: Mixture, state: MixtureState, target: float) -> MixtureState | None:
+    """Step until the objective is above the target and return that state; None once it is plain that it will not be."""
     last = -np.inf
     for left in reversed(range(_TRIAL_STEPS)):
         following, objective = mixture.step(state)
         if objective > target:
-            return state, objective
+            return state
         # Steps become smaller: at the last one's pace it would not get there.
         if objective + left * (objective - last) < target:
             return None
         state, last = following, objective
     return None
-
-
-def _go_on(reached: Reached, max_iter: int, tol: float, watchers: list[Callback]) -> Reached:
-    mixture, before = reached
-    after = ascend(mixture.step, before.state, max_iter=max_iter, tol=tol, callbacks=watchers)
-    return Reached(mixture, Trace(after.state, before.objectives + after.objectives, after.converged))

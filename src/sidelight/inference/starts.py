@@ -217,7 +217,7 @@ def state_given(mixture: Mixture, means: FloatArray, responsibilities: FloatArra
     evaluator = mixture.family.evaluator(parameters, mixture.backend)
     for start in range(0, len(responsibilities), evaluator.block_rows):
         block = slice(start, start + evaluator.block_rows)
-        evaluator.load(mixture.rows.X[block])
+        evaluator.load(mixture.rows.table.take(block))
         evaluator.accumulate(np.ascontiguousarray(responsibilities[block].T))
     statistics = evaluator.statistics()
     class_mass = class_sums(statistics.mass, mixture.weights.classes)

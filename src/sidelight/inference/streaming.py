@@ -1,12 +1,11 @@
 """Steps on part of the rows at a time: a moving average of their statistics stands for all rows seen."""
 
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from sidelight._storable import storable
 from sidelight.inference.mixture import Mixture, MixtureState, class_sums
 
-_TIED_SWEEPS = 3
+_COUPLED_SWEEPS = 3
 
 
 @storable("Stream")
@@ -17,7 +16,7 @@ class Stream(NamedTuple):
     ----------
     state : MixtureState
     free : the family's statistics
-        Of the rows that nothing is said about, as if all that were seen had been taken at the last parameters.
+        Of the rows without statements, as if all that were seen had been taken at the last parameters.
     n_free : float
         How many these are.
     n_steps : int
@@ -37,20 +36,20 @@ def learning_rate(n_steps: int, *, delay: float = 1.0, forgetting: float = 0.7) 
 def follow(mixture: Mixture, stream: Stream | MixtureState, n_free: float) -> Stream:
     """Take one step on a batch: stochastic variational inference (Hoffman et al. 2013).
 
-    The average of statistics is the natural-gradient step. Rows that something is said about are few and are not
-    averaged: ``mixture`` holds all of them, with the free rows of the batch alone.
+    The average of statistics is the natural-gradient step. Rows with statements are few and are not averaged:
+    ``mixture`` holds all of them, with the free rows of the batch alone.
 
     Parameters
     ----------
     mixture : Mixture
-        All tied rows so far and the free rows of the batch.
+        All coupled rows so far and the free rows of the batch.
     stream : Stream or MixtureState
         How far the stream has been followed; a state where this is the first batch.
     n_free : float
         How many free rows the batch has.
     """
     state = stream.state if isinstance(stream, Stream) else stream
-    batch = replace(mixture, joint=None).expect(state).statistics
+    batch = mixture.expect_alone(state).statistics
     if isinstance(stream, Stream):
         n_steps, total = stream.n_steps + 1, stream.n_free + n_free
         free = stream.free
@@ -61,14 +60,15 @@ def follow(mixture: Mixture, stream: Stream | MixtureState, n_free: float) -> St
     else:
         n_steps, total, free = 1, n_free, batch
 
-    statistics, coupled = free, None
-    if mixture.joint is not None:
-        # The tied rows are not those of the batch before, so that what they remember is found anew.
-        for _ in range(_TIED_SWEEPS):
-            tied = mixture.expect_tied(state._replace(coupled=coupled))
-            coupled = tied.memory
-        statistics = free + tied.statistics
+    statistics, state = free, state.afresh()
+    if mixture.couplings:
+        # The coupled rows are not those of the batch before, so that what they remember is found anew.
+        for _ in range(_COUPLED_SWEEPS):
+            coupled = mixture.expect_coupled(state)
+            state = state._replace(couplings=tuple(part.state for part in coupled))
+        for part in coupled:
+            statistics = statistics + part.statistics
     mass = statistics.mass
     weights = mixture.weights.update(mass, class_sums(mass, mixture.weights.classes), state.weights)
-    following = MixtureState(mixture.family.update(statistics), weights, coupled)
+    following = MixtureState(mixture.family.update(statistics), weights, state.couplings)
     return Stream(following, free, total, n_steps)

@@ -3,31 +3,25 @@
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from sidelight._storable import storable
 from sidelight._typing import AnyArray, FloatArray, IntArray
-from sidelight.estimators.base.parameters import check_choice
 from sidelight.tables.frame import RawColumn, as_frame, column_label, column_names, raw_columns
+from sidelight.tables.kinds import all_kinds, kind_named
+from sidelight.tables.validation import check_choice
 
-KINDS = ("gaussian", "categorical", "bernoulli", "poisson")
-FAMILIES = ("auto", *KINDS, "multinomial")
-
-# Above this mean a Gaussian describes counts as well as a Poisson distribution does.
-_LARGEST_MEAN_COUNT = 20.0
-# Mixtures of Poisson distributions vary at least as much as one does; half is for small tables.
-_LEAST_DISPERSION = 0.5
 # Text with more values than this, most of them met only once, is not a set of categories.
 _MANY_CATEGORIES = 20
 _SHOWN = 5
 
 
-@storable("Columns")
+@storable("Schema")
 @dataclass(frozen=True, eq=False)
-class Columns:
+class Schema:
     """The columns of a table as they were when it was fitted.
 
     Parameters
@@ -35,14 +29,19 @@ class Columns:
     names : tuple, optional
         Of a frame's columns.
     kinds : tuple of str
-        "gaussian", "categorical", "bernoulli" or "poisson" for each; "multinomial" for all or none.
+        The name of each column's kind.
     categories : tuple
-        The categories of each categorical column, in the order of their codes, None for other columns.
+        The categories of each column whose kind encodes them, in the order of their codes; None for other columns.
     """
 
     names: tuple[Any, ...] | None
     kinds: tuple[str, ...]
     categories: tuple[tuple[Any, ...] | None, ...]
+
+    @classmethod
+    def uniform(cls, kind: str, n_columns: int, names: tuple[Any, ...] | None = None) -> Self:
+        """Return the schema of a table whose columns are all of one kind without categories."""
+        return cls(names, (kind,) * n_columns, (None,) * n_columns)
 
     def of_kind(self, kind: str) -> IntArray:
         """Return the numbers of the columns of a kind."""
@@ -52,42 +51,40 @@ class Columns:
         """Return what messages call a column."""
         return column_label(number, self.names)
 
+    def n_categories(self, columns: IntArray) -> tuple[int, ...]:
+        """Return how many categories each of some columns has; empty where they have none."""
+        return tuple(len(found) for found in (self.categories[column] for column in columns) if found is not None)
 
-def learn_columns(X: Any, family: Any) -> Columns:
+
+def learn_schema(X: Any, family: Any) -> Schema:
     """Find out what each column is.
 
     A Gaussian is what a column of numbers is taken for. That holds for whole arrays of numbers, integers too: an array
-    does not say what its columns mean. A frame does. Its text and categorical columns, and columns of objects that are
-    strings, are categorical; booleans are Bernoulli; floats are Gaussian. So are integers, unless their values are
-
-    * 0 and 1 only, which are Bernoulli, or
-    * counts: from 0 on, with a mean of at most 20 and a variance of at least half the mean. These are Poisson.
-
-    Years, ages, ratings and numbers of things by the hundred thus stay Gaussian. A Gaussian for counts costs a little
-    accuracy; a Poisson distribution for a year, whose variance would have to be 2000, takes all meaning from it. Arrays
-    of objects or strings are taken column by column, as frames are.
+    does not say what its columns mean. A frame does: each kind says which of its columns it recognises
+    (:meth:`~sidelight.tables.kinds.ColumnKind.recognises`). Text is categorical, booleans are Bernoulli, floats are
+    Gaussian, and so are integers unless they are 0 and 1 only (Bernoulli) or small counts (Poisson). Arrays of objects
+    or strings are taken column by column, as frames are.
 
     Parameters
     ----------
     X : frame, (n, d) array of floats, booleans or objects, or sparse array
-    family : {"auto", "gaussian", "categorical", "bernoulli", "poisson", "multinomial"} or mapping
-        The rule above, one family for all columns, or a mapping from column names or numbers to families; the rule
-        holds for columns that it does not name. "multinomial" describes whole rows of counts, given their sum.
+    family : str or mapping
+        "auto" for the rule above, the name of one kind for all columns, or a mapping from column names or numbers to
+        kinds; the rule holds for columns that it does not name.
     """
-    names = column_names(X)
-    n_columns = X.shape[1]
-    if isinstance(family, str) and family == "multinomial":
-        return Columns(names, ("multinomial",) * n_columns, (None,) * n_columns)
+    names, n_columns = column_names(X), X.shape[1]
     wanted = _wanted_kinds(family, names, n_columns)
+    if wanted[0] != "auto" and kind_named(wanted[0]).whole_rows:
+        return Schema.uniform(wanted[0], n_columns, names)
     kinds, categories = [], []
     for raw, kind in zip(raw_columns(X), wanted, strict=True):
-        kinds.append(_automatic_kind(raw) if kind == "auto" else kind)
+        kinds.append(_recognised(raw) if kind == "auto" else kind)
         _check_holds(raw, kinds[-1])
-        categories.append(_categories(raw, named=kind != "auto") if kinds[-1] == "categorical" else None)
-    return Columns(names, tuple(kinds), tuple(categories))
+        categories.append(_categories(raw, named=kind != "auto") if kind_named(kinds[-1]).encodes else None)
+    return Schema(names, tuple(kinds), tuple(categories))
 
 
-def encode(X: Any, columns: Columns) -> Any:
+def encode(X: Any, schema: Schema) -> Any:
     """Return a table as numbers: floats with NaN where a cell is missing, or CSR for a sparse one.
 
     Categories become their codes, booleans 0 and 1. A category that the fitted table did not have becomes missing, with
@@ -96,14 +93,14 @@ def encode(X: Any, columns: Columns) -> Any:
     Parameters
     ----------
     X : frame, (n, d) array of floats, booleans or objects, or sparse array
-    columns : Columns
+    schema : Schema
     """
     if issparse(X):
         return _canonical(csr_array(X))
-    if as_frame(X) is None and X.dtype.kind == "f" and "categorical" not in columns.kinds:
+    if as_frame(X) is None and X.dtype.kind == "f" and all(found is None for found in schema.categories):
         return X
     encoded: list[AnyArray] = []
-    for raw, kind, categories in zip(raw_columns(X), columns.kinds, columns.categories, strict=True):
+    for raw, kind, categories in zip(raw_columns(X), schema.kinds, schema.categories, strict=True):
         _check_holds(raw, kind)
         encoded.append(raw.values if categories is None else _codes(raw, categories))
     single = all(values.dtype == np.float32 for values in encoded)
@@ -123,18 +120,20 @@ def _canonical(X: "csr_array[Any]") -> "csr_array[Any]":
 
 
 def _wanted_kinds(family: Any, names: tuple[Any, ...] | None, n_columns: int) -> list[str]:
-    """Return what the user wants each column to be, "auto" where nothing was said."""
+    """Return what the user wants each column to be, "auto" where the user has not said."""
+    kinds = all_kinds()
     if not isinstance(family, Mapping):
-        check_choice("family", family, FAMILIES)
+        check_choice("family", family, ("auto", *kinds))
         return [family] * n_columns
     wanted = ["auto"] * n_columns
     for key, kind in family.items():
-        if kind == "multinomial":
+        if isinstance(kind, str) and kind in kinds and kinds[kind].whole_rows:
             raise ValueError(
-                f"family[{key!r}] is 'multinomial', which describes whole rows; use 'poisson' for a column of counts, "
-                "or family='multinomial' for a table that has no other columns."
+                f"family[{key!r}] is {kind!r}, which describes whole rows; use 'poisson' for a column of counts, "
+                f"or family={kind!r} for a table that has no other columns."
             )
-        check_choice(f"family[{key!r}]", kind, ("auto", *KINDS))
+        columns = [name for name, found in kinds.items() if not found.whole_rows]
+        check_choice(f"family[{key!r}]", kind, ("auto", *columns))
         wanted[_position(key, names, n_columns)] = kind
     return wanted
 
@@ -148,12 +147,11 @@ def _position(key: Any, names: tuple[Any, ...] | None, n_columns: int) -> int:
     raise ValueError(f"family names column {key!r}, but X has {has}.")
 
 
-def _automatic_kind(raw: RawColumn) -> str:
-    if raw.holds == "integers":
-        return _kind_of_integers(raw.values)
-    kinds = {"numbers": "gaussian", "booleans": "bernoulli", "text": "categorical"}
-    if raw.holds in kinds:
-        return kinds[raw.holds]
+def _recognised(raw: RawColumn) -> str:
+    """Return the kind of a column; of several that recognise it, the one registered last."""
+    for name, kind in reversed(all_kinds().items()):
+        if kind.recognises(raw):
+            return name
     types = _some(sorted({type(cell).__name__ for cell in raw.cells() if cell is not None}))
     raise ValueError(
         f"X: {raw.label} mixes values of types {types}; make them all numbers or all text, or give the column the "
@@ -161,20 +159,9 @@ def _automatic_kind(raw: RawColumn) -> str:
     )
 
 
-def _kind_of_integers(values: FloatArray) -> str:
-    seen = values[~np.isnan(values)]
-    if not seen.size or seen.min() < 0:
-        return "gaussian"
-    if seen.max() <= 1:
-        return "bernoulli"
-    mean = seen.mean()
-    counts = seen.min() == 0 and mean <= _LARGEST_MEAN_COUNT and seen.var() >= _LEAST_DISPERSION * mean
-    return "poisson" if counts else "gaussian"
-
-
 def _check_holds(raw: RawColumn, kind: str) -> None:
     """Refuse text where a family needs numbers."""
-    if kind != "categorical" and raw.values.dtype == object:
+    if not kind_named(kind).encodes and raw.values.dtype == object:
         row = next((row for row, cell in enumerate(raw.values) if cell is not None), None)
         if row is None:
             return

@@ -1,109 +1,238 @@
-"""A first look at the table: is every cell a number, or missing, where is its centre, how wide is it."""
+"""A first look at a table: where its columns lie, how wide they are, and whether every cell fits its column.
 
-from collections.abc import Iterator
+A table is surveyed chunk by chunk, and the surveys of two chunks are merged (Chan, Golub and LeVeque 1983), so that
+chunks may be looked at anywhere and in any order.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator
 
-from sidelight._typing import BoolArray, FloatArray, IntArray
-from sidelight.inference.rows import Block, Rows
+from sidelight._typing import AnyArray, BoolArray, FloatArray, IntArray
+from sidelight.tables.kinds import kind_named
+from sidelight.tables.schema import Schema
+from sidelight.tables.table import Table, row_ranges
 
 # Squares of larger numbers, and their products, would overflow.
 LARGEST = 1e100
-_SURVEY_ROWS = 3072
+_BLOCK_ROWS = 3072
+_EPSILON = np.finfo(float).eps
 
 
 class Survey(NamedTuple):
-    """Weighted mean and variance of each feature, the total weight, and the first cell that is no usable number."""
+    """Weighted moments of each column over its observed cells.
+
+    Parameters
+    ----------
+    mean, variance : (d,)
+        NaN for a column without an observed cell that counts.
+    total : float
+        Weight of all rows.
+    observed : (d,)
+        Weight of the rows in which the cell is observed.
+    first_bad : (row, column), optional
+        The first cell that is not a usable number; the moments are then of no use.
+    """
 
     mean: FloatArray
     variance: FloatArray
     total: float
-    first_bad: tuple[int, int] | None
+    observed: FloatArray
+    first_bad: tuple[int, int] | None = None
+
+    @property
+    def scale(self) -> FloatArray:
+        """Standard deviations, one where a column is constant."""
+        return np.where(self.variance > 0, np.sqrt(self.variance), 1.0)
 
     def only(self, columns: IntArray) -> "Survey":
         """Return the survey of some columns."""
-        return self._replace(mean=self.mean[columns], variance=self.variance[columns])
+        return self._replace(mean=self.mean[columns], variance=self.variance[columns], observed=self.observed[columns])
+
+    def merge(self, other: "Survey") -> "Survey":
+        """Return the survey of the rows of both; ``other`` is of later rows."""
+        if self.first_bad is not None or other.first_bad is not None:
+            return self if self.first_bad is not None else other
+        observed = self.observed + other.observed
+        with np.errstate(invalid="ignore", divide="ignore"):
+            share = other.observed / observed
+            gap = other.mean - self.mean
+            mean = self.mean + share * gap
+            variance = (1 - share) * self.variance + share * other.variance + share * (1 - share) * np.square(gap)
+        for place, one in ((other.observed == 0, self), (self.observed == 0, other)):
+            mean, variance = np.where(place, one.mean, mean), np.where(place, one.variance, variance)
+        # What rounding leaves of a constant column is not a variance.
+        variance = np.where(variance <= np.square(4 * _EPSILON * mean), 0.0, variance)
+        return Survey(mean, variance, self.total + other.total, observed)
 
 
-def survey(rows: Rows) -> Survey:
-    """Read the table once, a block at a time.
+class _Block(NamedTuple):
+    """Rows from ``start`` on, and their weights."""
 
-    Sums are taken about the first block's mean: squares about zero would cancel for features far from it.
-    """
-    d = rows.X.shape[1]
+    start: int
+    values: Any
+    weights: FloatArray
+
+
+Look = Callable[[Iterator[_Block], int], Survey]
+
+
+def survey(table: Table, weights: FloatArray | None = None) -> Survey:
+    """Survey a table in which every cell must be a number."""
+    return _merged(table, weights, _complete)
+
+
+def survey_incomplete(table: Table, weights: FloatArray | None = None) -> Survey:
+    """Survey a table in which NaN marks missing cells, or a sparse one."""
+    return _merged(table, weights, _sparse if table.is_sparse else _incomplete)
+
+
+def survey_finite(estimator: BaseEstimator, table: Table, weights: FloatArray | None = None) -> Survey:
+    """Survey a table and refuse NaN, infinity and what is nearly so, saying where the first one stands."""
+    found = survey(table, weights)
+    if found.first_bad is not None:
+        row, column = found.first_bad
+        value = table.take(np.array([row]))[0, column]
+        names = getattr(estimator, "feature_names_in_", None)
+        where = f"row {row}, column {column}" if names is None else f"row {row}, column {names[column]!r}"
+        if np.isfinite(value):
+            raise ValueError(f"X contains {value} in {where}, too large to square; rescale the column.")
+        kind = "NaN (a missing value)" if np.isnan(value) else "infinity"
+        raise ValueError(
+            f"X contains {kind} in {where}. {type(estimator).__name__} needs a number in every cell: "
+            "fill missing ones in (sklearn.impute.SimpleImputer) or leave the row or column out."
+        )
+    return found
+
+
+def survey_columns(table: Table, weights: FloatArray | None, schema: Schema) -> Survey:
+    """Survey an encoded table, NaN for missing cells, and refuse the first cell that does not fit its column's kind."""
+    found = survey_incomplete(table, weights)
+    if found.first_bad is not None:
+        row, column = found.first_bad
+        value = table.take(np.array([row]))[0, column]
+        where = f"row {row}, {schema.label(column)}"
+        if np.isfinite(value):
+            raise ValueError(f"X contains {value} in {where}, too large to square; rescale the column.")
+        bad = "NaN" if np.isnan(value) else "infinity"
+        raise ValueError(f"X contains {bad} in {where}; correct it, or leave the row or column out.")
+    for name in dict.fromkeys(schema.kinds):
+        kind = kind_named(name)
+        misfit = None if kind.takes is None else _first_misfit(table, schema.of_kind(name), kind.misfits)
+        if misfit is not None:
+            row, column = misfit
+            value = table.take(np.array([row]))[0, column]
+            raise ValueError(
+                f"X contains {value:g} in row {row}, {schema.label(column)}, which is {name} and takes {kind.takes}; "
+                "correct it, or give the column another family."
+            )
+    return found
+
+
+def _merged(table: Table, weights: FloatArray | None, look: Look) -> Survey:
+    d = table.shape[1]
+    return reduce(Survey.merge, (look(_blocks(table, weights, chunk), d) for chunk in table.chunks()))
+
+
+def _blocks(table: Table, weights: FloatArray | None, chunk: slice) -> Iterator[_Block]:
+    for part in row_ranges(chunk.stop - chunk.start, _BLOCK_ROWS):
+        rows = slice(chunk.start + part.start, chunk.start + part.stop)
+        values = table.take(rows)
+        yield _Block(rows.start, values, np.ones(values.shape[0]) if weights is None else weights[rows])
+    table.release(chunk)
+
+
+def _complete(blocks: Iterator[_Block], d: int) -> Survey:
+    """Survey a chunk; sums are about the first block's mean, since squares about zero would cancel far from it."""
     origin, first, second, total = np.zeros(d), np.zeros(d), np.zeros(d), 0.0
-    for number, block in enumerate(_blocks(rows)):
+    for number, block in enumerate(blocks):
         values = np.asarray(block.values, dtype=float)
         if not (values.min() >= -LARGEST and values.max() <= LARGEST):  # NaN compares false
-            return Survey(first, second, total, _first(block, ~(np.abs(values) <= LARGEST)))
+            return _bad(block.start, ~(np.abs(values) <= LARGEST))
         if number == 0:
             origin = values.mean(axis=0)
         differences = values - origin
         first += block.weights @ differences
         second += block.weights @ np.square(differences)
         total += float(block.weights.sum())
-    return _survey_from(origin, first / total, second / total, total)
+    return _from_sums(origin, first, second, np.full(d, total), total)
 
 
-def survey_incomplete(rows: Rows) -> Survey:
-    """Read a table in which NaN marks missing cells: each feature's moments are those of its observed cells.
-
-    They are NaN for a feature of which no cell that counts is observed.
-    """
-    d = rows.X.shape[1]
+def _incomplete(blocks: Iterator[_Block], d: int) -> Survey:
+    """Survey a chunk with missing cells; a column is measured from its mean in the first block that has some of it."""
     origin, first, second, observed, total = np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(d), 0.0
-    for block in _blocks(rows):
+    for block in blocks:
         values = np.asarray(block.values, dtype=float)
-        seen = ~np.isnan(values)
         bad = np.abs(values) > LARGEST
         if bad.any():
-            return Survey(first, second, total, _first(block, bad))
-        # A feature is measured from its mean in the first block that has some of it.
+            return _bad(block.start, bad)
+        seen = ~np.isnan(values)
         fresh = observed == 0
-        origin[fresh] = (np.where(seen, values, 0.0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1))[fresh]
-        differences = np.where(seen, values - origin, 0.0)
+        if seen.all():
+            means = values.mean(axis=0)
+            differences = values - np.where(fresh, means, origin)
+        else:
+            means = np.where(seen, values, 0.0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
+            differences = np.where(seen, values - np.where(fresh, means, origin), 0.0)
+        origin[fresh] = means[fresh]
         first += block.weights @ differences
         second += block.weights @ np.square(differences)
         observed += block.weights @ seen
         total += float(block.weights.sum())
-    counts = np.where(observed > 0, observed, np.nan)
-    return _survey_from(origin, first / counts, second / counts, total)
+    return _from_sums(origin, first, second, observed, total)
 
 
-def survey_sparse(rows: Rows) -> Survey:
-    """Read a table in CSR form; sums are about zero, where nearly all of its cells are."""
-    d = rows.X.shape[1]
+def _sparse(blocks: Iterator[_Block], d: int) -> Survey:
+    """Survey a chunk in CSR form; sums are about zero, where nearly all of its cells are."""
     first, second, total = np.zeros(d), np.zeros(d), 0.0
-    for block in _blocks(rows):
-        cells: Any = block.values
+    for block in blocks:
+        cells = block.values
         bad = ~(np.abs(cells.data) <= LARGEST)
         if bad.any():
             row = int(np.searchsorted(cells.indptr, bad.argmax(), side="right")) - 1
-            return Survey(first, second, total, (_row_number(block, row), int(cells.indices[bad.argmax()])))
+            return _at(block.start + row, int(cells.indices[bad.argmax()]))
         first += block.weights @ cells
         second += block.weights @ cells.power(2)
         total += float(block.weights.sum())
-    return _survey_from(np.zeros(d), first / total, second / total, total)
+    return _from_sums(np.zeros(d), first, second, np.full(d, total), total)
 
 
-def _blocks(rows: Rows) -> Iterator[Block]:
-    for chunk in rows.chunks():
-        yield from rows.blocks(chunk, _SURVEY_ROWS)
-
-
-def _first(block: Block, bad: BoolArray) -> tuple[int, int]:
-    row, column = np.argwhere(bad)[0]
-    return _row_number(block, int(row)), int(column)
-
-
-def _row_number(block: Block, row: int) -> int:
-    return block.numbers.start + row if isinstance(block.numbers, slice) else int(block.numbers[row])
-
-
-def _survey_from(origin: FloatArray, offset: FloatArray, square: FloatArray, total: float) -> Survey:
-    """Return the survey, from the means of differences from an origin and of their squares."""
+def _from_sums(origin: FloatArray, first: FloatArray, second: FloatArray, observed: FloatArray, total: float) -> Survey:
+    """Return the survey, from sums of differences from an origin and of their squares."""
+    counts = np.where(observed > 0, observed, np.nan)
+    offset, square = first / counts, second / counts
     variance = np.maximum(square - np.square(offset), 0.0)
-    # What is left of a constant feature after rounding is not a variance.
-    noise = np.finfo(float).eps * (np.abs(origin) + np.sqrt(square))
-    return Survey(origin + offset, np.where(variance <= np.square(noise), 0.0, variance), total, None)
+    # What is left of a constant column after rounding is not a variance.
+    noise = _EPSILON * (np.abs(origin) + np.sqrt(square))
+    return Survey(origin + offset, np.where(variance <= np.square(noise), 0.0, variance), total, observed)
+
+
+def _bad(start: int, bad: BoolArray) -> Survey:
+    row, column = np.argwhere(bad)[0]
+    return _at(start + int(row), int(column))
+
+
+def _at(row: int, column: int) -> Survey:
+    nothing = np.empty(0)
+    return Survey(nothing, nothing, 0.0, nothing, (row, column))
+
+
+def _first_misfit(table: Table, columns: IntArray, misfits: Callable[[AnyArray], BoolArray]) -> tuple[int, int] | None:
+    """Return the place of the first bad cell in some columns, None where there is none."""
+    for chunk in table.chunks():
+        block: Any = table.take(chunk)
+        if issparse(block):
+            bad = np.flatnonzero(misfits(block.data))
+            if bad.size:
+                row = int(np.searchsorted(block.indptr, bad[0], side="right")) - 1
+                return chunk.start + row, int(block.indices[bad[0]])
+        else:
+            found = np.argwhere(misfits(block[:, columns]))
+            if found.size:
+                return chunk.start + int(found[0, 0]), int(columns[found[0, 1]])
+        table.release(chunk)
+    return None

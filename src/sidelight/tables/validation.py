@@ -1,5 +1,7 @@
-"""From what users pass to ``fit`` and ``predict`` to arrays, or to an error that says what is wrong and where."""
+"""What users pass to an estimator: parameters and tables, checked, or an error that says what is wrong and where."""
 
+from collections.abc import Collection
+from numbers import Integral, Real
 from typing import Any
 
 import narwhals as nw
@@ -9,9 +11,27 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from sidelight._typing import AnyArray, FloatArray
-from sidelight.inference.rows import Rows
 from sidelight.tables.frame import as_frame
-from sidelight.tables.survey import Survey, survey
+
+
+def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
+    """Refuse a value that is none of the choices."""
+    if not isinstance(value, str) or value not in choices:
+        options = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(f"{name}={value!r} is not known; choose one of {options}.")
+
+
+def check_integer(name: str, value: Any, *, least: int) -> None:
+    """Refuse what is no whole number of at least ``least``."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{name}={value!r} must be a whole number of at least {least}.")
+
+
+def check_number(name: str, value: Any, *, least: float, most: float = float("inf")) -> None:
+    """Refuse what is no number from ``least`` to ``most``."""
+    if not isinstance(value, Real) or isinstance(value, bool) or not least <= float(value) <= most:
+        bounds = f"of at least {least}" if most == float("inf") else f"from {least} to {most}"
+        raise ValueError(f"{name}={value!r} must be a number {bounds}.")
 
 
 def read_table(estimator: BaseEstimator, X: Any, *, reset: bool) -> AnyArray:
@@ -77,32 +97,14 @@ def _holds_text(X: Any) -> bool:
     return array.dtype.kind in "US"
 
 
-def read_weights(sample_weight: Any, X: AnyArray) -> FloatArray | None:
+def read_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
     """Return the row weights, None where there are none."""
     if sample_weight is None:
         return None
-    weights: FloatArray = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    weights: FloatArray = _check_sample_weight(sample_weight, np.empty((n_rows, 0)), dtype=np.float64)
     if (weights < 0).any():
         row = int(np.argmax(weights < 0))
         raise ValueError(f"sample_weight: the weight of row {row} is {weights[row]}; weights cannot be negative.")
     if not weights.any():
         raise ValueError("sample_weight: all weights are zero; at least one row must count.")
     return weights
-
-
-def survey_finite(estimator: BaseEstimator, rows: Rows) -> Survey:
-    """Survey the table and refuse NaN, infinity and what is nearly so, saying where the first one stands."""
-    found = survey(rows)
-    if found.first_bad is not None:
-        row, column = found.first_bad
-        value = rows.X[row, column]
-        names = getattr(estimator, "feature_names_in_", None)
-        where = f"row {row}, column {column}" if names is None else f"row {row}, column {names[column]!r}"
-        if np.isfinite(value):
-            raise ValueError(f"X contains {value} in {where}, too large to square; rescale the column.")
-        kind = "NaN (a missing value)" if np.isnan(value) else "infinity"
-        raise ValueError(
-            f"X contains {kind} in {where}. {type(estimator).__name__} needs a number in every cell: "
-            "fill missing ones in (sklearn.impute.SimpleImputer) or leave the row or column out."
-        )
-    return found

@@ -20,7 +20,7 @@ from sidelight.cli.result.summary import found_lines, summarise, summary_table
 from sidelight.cli.statements.given import Known, Request, read_known
 from sidelight.cli.tables.recipe import Recipe, as_numbers, learn_columns
 from sidelight.cli.whole import check_folder_free, check_room, whole_folder
-from sidelight.inference.loop import Progress
+from sidelight.inference.progress import Progress
 
 # What a result takes on the disk, roughly: a line of clusters.csv, labels and posterior; and the report and the rest.
 _BYTES_PER_ROW = 150

@@ -8,7 +8,7 @@ from sidelight.cli.extras import arrow
 from sidelight.cli.tables.csv import is_number
 from sidelight.cli.tables.files import TableFile
 from sidelight.cli.tables.frames import as_frame_column, pandas_frame, tidied
-from sidelight.tables.schema import learn_columns
+from sidelight.tables.schema import learn_schema
 
 # Text with more different values than this is read as names or remarks, unless the user says otherwise.
 _MOST_CATEGORIES = 200
@@ -78,7 +78,7 @@ def find_columns(file: TableFile, columns: list[str], categorical: Collection[st
         raise Refusal(f"{file.path} has no column to cluster by{f': {told}' if told else ''}.")
     frame = pandas_frame(series)
     texts = [name for name in frame.columns if str(frame[name].dtype) == "category"]
-    learnt = learn_columns(frame, dict.fromkeys(texts, "categorical"))
+    learnt = learn_schema(frame, dict.fromkeys(texts, "categorical"))
     return Found(frame, dict(zip(frame.columns, learnt.kinds, strict=True)), missing, left_out)
 
 

@@ -1,5 +1,6 @@
 """Several components per class: pairs pull rows into one class, or push them into two, at a price."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -10,7 +11,7 @@ from sidelight._typing import FloatArray, IntArray
 from sidelight.couplings.class_penalty.mean_field import Joint, MeanField
 from sidelight.couplings.class_penalty.pair_sums import PairSums
 from sidelight.graphs.correlation_clustering import correlation_clusters
-from sidelight.inference.coupled_rows import EStep, JointCoupling, TiedRows, Write
+from sidelight.inference.coupled_rows import Assignment, CoupledExpectation, CoupledRows, CouplingState
 from sidelight.kernels.loops import softly
 
 # Steps of the mean field per E-step: the next E-step goes on where this one stopped.
@@ -26,32 +27,46 @@ _PRICE_OF_A_CLASS = 0.5
 _WEIGHT_OF_OVERLAP = 0.1
 
 
-class ClassMemory(NamedTuple):
-    """What one E-step leaves to the next.
+class MeanFieldMemory(NamedTuple):
+    """Where the mean field of an E-step stands.
 
     Parameters
     ----------
-    log_allocation : (components, classes)
-        ln β: the probability of each class within each component.
-    log_joint : (m, components, classes), optional
-        ln r, where the mean field stands; None before the first E-step.
-    steps : (groups,), optional
+    log_joint : (m, components, classes)
+        ln r.
+    steps : (groups,)
         How far each group of rows went at the last step.
     """
 
+    log_joint: FloatArray
+    steps: FloatArray
+
+
+class ClassEStep(NamedTuple):
+    """The joint posterior of the rows in pairs, and what it was found with.
+
+    Parameters
+    ----------
+    joint : Joint
+    log_allocation : (components, classes)
+        The ln β that was used.
+    steps : (groups,)
+    """
+
+    joint: Joint
     log_allocation: FloatArray
-    log_joint: FloatArray | None = None
-    steps: FloatArray | None = None
+    steps: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
-class ClassPenalty(JointCoupling):
+class ClassPenalty:
     """Components of several classes, and a penalty for pairs of rows that are not where they should be.
 
     Zhao and Miller ("Semisupervised learning of mixture models with class constraints"): component k belongs to class l
     with probability β_kl, and a pair of rows pays D C_ij where it shares a component or a class. The E-step is a mean
-    field for the joint posteriors r_ikl of the rows in pairs; its free energy, with a prior on β, is this coupling's
-    part of the objective. β is found from these rows alone, as any β fits the others.
+    field for the joint posteriors r_ikl of the rows in pairs; its free energy is this coupling's part of the objective.
+    β, as ln β (components, classes), is the coupling's own parameter, with an update and a prior of its own. It is
+    found from these rows alone, as any β fits the others.
 
     Departures: steps are damped so that the energy falls, group by group of connected rows (the print takes full
     parallel steps, which oscillate); β starts from correlation clustering of the components, which also says how many
@@ -83,20 +98,56 @@ class ClassPenalty(JointCoupling):
         """The mean field of the pairs."""
         return MeanField(self.pairs, self.strength)
 
-    def __call__(self, log_likelihood: FloatArray, log_weights: FloatArray, previous: Any) -> EStep:
-        """Return the E-step of the rows in pairs from their log densities (rows, components)."""
-        scores = log_likelihood + log_weights
-        memory: ClassMemory = ClassMemory(self._first_allocation(scores)) if previous is None else previous
-        joint, steps = self._descend(scores[:, :, None] + memory.log_allocation, memory)
-        posterior = joint.values.sum(axis=2)
-        responsibilities = posterior * self.pairs.weights[:, None]
-        return EStep(
-            responsibilities=responsibilities,
-            class_counts=responsibilities.sum(axis=0),
-            evidence=float(_PSEUDO_DRAWS * memory.log_allocation.sum() - joint.energy.sum()),
-            posterior=posterior,
-            memory=ClassMemory(self._allocation(joint.values), joint.log, steps),
+    takes_rows = True
+
+    def expect(
+        self, rows: CoupledRows, log_weights: FloatArray, state: CouplingState[FloatArray, MeanFieldMemory]
+    ) -> CoupledExpectation[Any, FloatArray, MeanFieldMemory]:
+        """Take the rows in pairs through E-step and statistics."""
+        joint, log_allocation, steps = self.e_step(rows.log_likelihood(), log_weights, state)
+        responsibilities = joint.values.sum(axis=2) * self.pairs.weights[:, None]
+        return CoupledExpectation(
+            rows.statistics(responsibilities),
+            responsibilities.sum(axis=0),
+            -float(joint.energy.sum()),
+            CouplingState(log_allocation, MeanFieldMemory(joint.log, steps)),
+            np.tensordot(self.pairs.weights, joint.values, axes=1),
         )
+
+    def assign(
+        self, rows: CoupledRows, log_weights: FloatArray, state: CouplingState[FloatArray, MeanFieldMemory]
+    ) -> Iterator[Assignment]:
+        """Yield how the rows in pairs are assigned."""
+        joint = self.e_step(rows.log_likelihood(), log_weights, state).joint
+        yield Assignment(self.rows, self._by_component(joint), -float(joint.energy.sum()))
+
+    def e_step(
+        self, log_likelihood: FloatArray, log_weights: FloatArray, state: CouplingState[FloatArray, MeanFieldMemory]
+    ) -> ClassEStep:
+        """Find the joint posterior of the rows in pairs from their log densities (rows, components)."""
+        scores = log_likelihood + log_weights
+        log_allocation = self._first_allocation(scores) if state.parameters is None else state.parameters
+        joint, steps = self._descend(scores[:, :, None] + log_allocation, state.memory)
+        return ClassEStep(joint, log_allocation, steps)
+
+    def update(self, counts: FloatArray) -> FloatArray:
+        """Return the ln β that maximises the objective given how often each class was drawn in each component."""
+        drawn = counts + _PSEUDO_DRAWS
+        return np.asarray(np.log(drawn / drawn.sum(axis=1, keepdims=True)))
+
+    def log_prior(self, parameters: FloatArray | None) -> float:
+        """Return the log density of the prior on β: Dirichlet, but for its constant."""
+        return 0.0 if parameters is None else float(_PSEUDO_DRAWS * parameters.sum())
+
+    def regrouped(
+        self, state: CouplingState[FloatArray, MeanFieldMemory], groups: IntArray
+    ) -> CouplingState[FloatArray, MeanFieldMemory]:
+        """Return an empty state: the next E-step starts anew."""
+        return CouplingState()
+
+    def _by_component(self, joint: Joint) -> FloatArray:
+        """Return the posterior (m, components) that is shown."""
+        return joint.values.sum(axis=2)
 
     def component_weights(self, posterior: FloatArray) -> FloatArray:
         """Return MᵀCM of posteriors M (m, components): what the pairs between two components add up to."""
@@ -111,10 +162,10 @@ class ClassPenalty(JointCoupling):
         """Return this coupling for when every component has its class."""
         return SettledPenalty(self.rows, self.pairs, self.strength, self.max_classes, self.sequential, carriers)
 
-    def _descend(self, scores: FloatArray, memory: ClassMemory) -> tuple[Joint, FloatArray]:
+    def _descend(self, scores: FloatArray, memory: MeanFieldMemory | None) -> tuple[Joint, FloatArray]:
         """Lower the energy, from where the last E-step stopped, until little changes."""
-        joint = self.field.at(scores, scores if memory.log_joint is None else memory.log_joint)
-        steps = np.ones(len(joint.energy)) if memory.steps is None else memory.steps
+        joint = self.field.at(scores, scores if memory is None else memory.log_joint)
+        steps = np.ones(len(joint.energy)) if memory is None else memory.steps
         for _ in range(_MOST_STEPS):
             before = joint.energy.sum()
             if self.sequential:
@@ -124,11 +175,6 @@ class ClassPenalty(JointCoupling):
             if before - joint.energy.sum() < _ENOUGH * len(scores):
                 break
         return joint, steps
-
-    def _allocation(self, joint: FloatArray) -> FloatArray:
-        """Return the ln β that maximises the objective given joint posteriors."""
-        counts = np.tensordot(self.pairs.weights, joint, axes=1) + _PSEUDO_DRAWS
-        return np.asarray(np.log(counts / counts.sum(axis=1, keepdims=True)))
 
     def _first_allocation(self, scores: FloatArray) -> FloatArray:
         """Return ln β from correlation clustering of the components, as the rows choose them without any pairs."""
@@ -153,15 +199,11 @@ class SettledPenalty(ClassPenalty):
 
     carriers: IntArray | None = None
 
-    def assign(self, tied: TiedRows, log_weights: FloatArray, memory: Any, write: Write) -> float:
-        """Write the posterior of the rows in pairs; return their evidence."""
+    def _by_component(self, joint: Joint) -> FloatArray:
         assert self.carriers is not None
-        found = self(tied.log_likelihood(), log_weights, memory)
-        joint = np.exp(found.memory.log_joint).reshape(len(self.rows), -1)
-        n_components = len(log_weights)
-        carried = (self.carriers.ravel()[:, None] == np.arange(n_components)).astype(float)
-        write(self.rows, joint @ carried, None)
-        return found.evidence
+        carried = (self.carriers.ravel()[:, None] == np.arange(joint.values.shape[1])).astype(float)
+        # From logarithms, as a further E-step would see it.
+        return np.exp(joint.log).reshape(len(self.rows), -1) @ carried
 
 
 def overlap(posterior: FloatArray, weights: FloatArray) -> FloatArray:

@@ -63,7 +63,7 @@ HARD = Assignment(argmax, outright)
 
 
 @dataclass(frozen=True, eq=False)
-class LinkGraph(JointCoupling):
+class LinkGraph(JointCoupling[Any]):
     """Chunklets with one latent class each and links between them (Shental et al. 2004), a component per row.
 
     With class densities p_c(x) = Σ_k π_k|c p_k(x), a chunklet has the scores Σ_n w_n ln p_c(x_n) + draws · ln α_c: one
@@ -129,7 +129,7 @@ class LinkGraph(JointCoupling):
     def _components_are_classes(self) -> bool:
         return np.array_equal(self.classes, np.arange(self.plan.n_classes))
 
-    def __call__(self, log_likelihood: FloatArray, log_weights: FloatArray, previous: Any) -> EStep:
+    def __call__(self, log_likelihood: FloatArray, log_weights: FloatArray, previous: Any) -> EStep[Any]:
         """Return the E-step of the rows from their log densities (rows, components)."""
         if self._components_are_classes:
             within, log_density, log_alpha = None, log_likelihood, log_weights

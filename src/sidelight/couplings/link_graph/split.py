@@ -1,7 +1,7 @@
 """Link graphs with no link between them, one after the other: what a part needs stays in the cache."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import pairwise
 from operator import add
@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from sidelight._typing import FloatArray, IntArray
-from sidelight.couplings.link_graph.coupling import SOFT, Assignment, LinkGraph
+from sidelight.couplings.link_graph.coupling import SOFT, LinkGraph
+from sidelight.couplings.link_graph.coupling import Assignment as Choosing
 from sidelight.couplings.link_graph.plan import GUARD, plan
 from sidelight.couplings.link_graph.problem import LinkedRows
-from sidelight.inference.coupled_rows import TiedExpectation, TiedRows, Write
+from sidelight.inference.coupled_rows import Assignment, CoupledExpectation, CoupledRows, CouplingState
 
 _PART_ROWS = 24_576
 _PASSES_EXPECTED = 10
@@ -41,33 +42,46 @@ class LinkGraphs:
         """Whether every step raises the objective."""
         return all(graph.monotone for graph in self.graphs)
 
-    def expect(self, tied: TiedRows, log_weights: FloatArray, memory: Any) -> TiedExpectation:
+    takes_rows = True
+
+    def expect(
+        self, rows: CoupledRows, log_weights: FloatArray, state: CouplingState[None, Any]
+    ) -> CoupledExpectation[Any, None, Any]:
         """Take the rows through E-step and statistics, graph after graph."""
-        found = [graph.expect(part, log_weights, kept) for graph, part, kept in self._each(tied, memory)]
-        return TiedExpectation(
+        found = [graph.expect(part, log_weights, kept) for graph, part, kept in self._each(rows, state)]
+        return CoupledExpectation(
             reduce(add, [part.statistics for part in found]),
             np.sum([part.class_counts for part in found], axis=0),
             sum(part.evidence for part in found),
-            tuple(part.memory for part in found),
+            CouplingState(None, tuple(part.state for part in found)),
         )
 
-    def assign(self, tied: TiedRows, log_weights: FloatArray, memory: Any, write: Write) -> float:
-        """Write the posterior of the rows, graph after graph; return their evidence."""
-        return sum(graph.assign(part, log_weights, kept, write) for graph, part, kept in self._each(tied, memory))
+    def assign(
+        self, rows: CoupledRows, log_weights: FloatArray, state: CouplingState[None, Any]
+    ) -> Iterator[Assignment]:
+        """Yield how the rows are assigned, graph after graph."""
+        for graph, part, kept in self._each(rows, state):
+            yield from graph.assign(part, log_weights, kept)
 
-    def regrouped(self, memory: Any, groups: IntArray) -> Any:
-        """Return None: the next E-step starts anew."""
-        return None
+    def update(self, counts: None) -> None:
+        """Return None: there are no parameters."""
 
-    def _each(self, tied: TiedRows, memory: Any) -> Iterator[tuple[LinkGraph, TiedRows, Any]]:
-        kept = (None,) * len(self.graphs) if memory is None else memory
-        for graph, remembered in zip(self.graphs, kept, strict=True):
-            if len(graph.rows) <= 2 * _PART_ROWS:
-                # Rows of a pair are anywhere in the table: fetched once, for densities and statistics.
-                part = replace(tied, X=tied.X[graph.rows], numbers=np.arange(len(graph.rows)))
-            else:
-                part = replace(tied, numbers=graph.rows)
-            yield graph, part, remembered
+    def log_prior(self, parameters: None) -> float:
+        """Return 0: there are no parameters."""
+        return 0.0
+
+    def regrouped(self, state: CouplingState[None, Any], groups: IntArray) -> CouplingState[None, Any]:
+        """Return an empty state: the next E-step starts anew."""
+        return CouplingState()
+
+    def _each(
+        self, rows: CoupledRows, state: CouplingState[None, Any]
+    ) -> Iterator[tuple[LinkGraph, CoupledRows, CouplingState[None, Any]]]:
+        kept = (CouplingState(),) * len(self.graphs) if state.memory is None else state.memory
+        for graph, own in zip(self.graphs, kept, strict=True):
+            # Rows of a pair are anywhere in the table: fetched once, for densities and statistics.
+            part = rows.fetched(graph.rows) if len(graph.rows) <= 2 * _PART_ROWS else rows.only(graph.rows)
+            yield graph, part, own
 
 
 def link_graphs(
@@ -76,7 +90,7 @@ def link_graphs(
     *,
     draws: FloatArray,
     row_weights: FloatArray | None = None,
-    assignment: Assignment = SOFT,
+    assignment: Choosing = SOFT,
     guard: int = GUARD,
 ) -> LinkGraphs:
     """Plan the coupling of linked rows.

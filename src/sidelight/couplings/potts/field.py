@@ -1,5 +1,6 @@
 """The Potts field: labels attract their own and repel others, links pull together and push apart."""
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial, reduce
 from operator import add
@@ -10,19 +11,18 @@ import numpy as np
 from sidelight._storable import storable
 from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.couplings.potts.plan import Plan, Stage
-from sidelight.inference.coupled_rows import TiedExpectation, TiedRows, Write
-from sidelight.inference.executors.threads import share_out
+from sidelight.inference.coupled_rows import Assignment, CoupledExpectation, CoupledRows, CouplingState
 from sidelight.inference.protocols import Evaluator
-from sidelight.inference.rows import take_rows
 from sidelight.kernels.loops import Backend, softly
 from sidelight.kernels.neighbours import Links, PosteriorTables
+from sidelight.tables.table import row_ranges
 
 # Atoms that one task takes at a time; no matter how many threads there are, so that sums come out the same.
 _PART = 24 * 768
 # From so many linked atoms on, their posterior is remembered in single precision: half as much to fetch from all over
 # the memory, and rounding errors of so many links average out.
 _MANY = 100_000
-_NO_CLASSES = np.empty(0, dtype=np.int64)
+_NOTHING = np.empty(0, dtype=np.int64)
 
 
 @storable("FieldMemory")
@@ -42,10 +42,21 @@ class FieldMemory(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """What some atoms give: statistics, and Σ r·u + H(r) with u the log densities and what early neighbours add."""
+    """What some atoms give.
+
+    Parameters
+    ----------
+    statistics : the family's
+    value : float
+        Σ r·u + H(r), with u the log densities and what early neighbours add.
+    numbers, posterior : (m,), (m, components), optional
+        Their rows and the posterior of these; None where a sweep does not tell it.
+    """
 
     statistics: Any
     value: float
+    numbers: IntArray
+    posterior: FloatArray | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,35 +121,57 @@ class PottsField:
         np.fill_diagonal(between, self.strength / self._counts)
         return between
 
-    def expect(self, tied: TiedRows, log_weights: FloatArray, memory: FieldMemory | None) -> TiedExpectation:
-        """Take the tied rows through E-step and statistics, stage by stage."""
-        return self._sweep(tied, log_weights, memory, None)
+    takes_rows = True
 
-    def assign(self, tied: TiedRows, log_weights: FloatArray, memory: FieldMemory | None, write: Write) -> float:
-        """Write how the tied rows are assigned; return their evidence."""
-        return self._sweep(tied, log_weights, memory, write).evidence
+    def expect(
+        self, rows: CoupledRows, log_weights: FloatArray, state: CouplingState[None, FieldMemory]
+    ) -> CoupledExpectation[Any, None, FieldMemory]:
+        """Take the coupled rows through E-step and statistics, stage by stage."""
+        return self._sweep(rows, log_weights, state.memory, None)
 
-    def regrouped(self, memory: FieldMemory, groups: IntArray) -> FieldMemory:
-        """Return the memory with components put together by groups; those of group -1 are forgotten."""
+    def assign(
+        self, rows: CoupledRows, log_weights: FloatArray, state: CouplingState[None, FieldMemory]
+    ) -> Iterator[Assignment]:
+        """Yield how the coupled rows are assigned."""
+        parts: list[_Part] = []
+        evidence = self._sweep(rows, log_weights, state.memory, parts).evidence
+        for part in parts:
+            assert part.posterior is not None
+            yield Assignment(part.numbers, part.posterior, 0.0)
+        yield Assignment(_NOTHING, np.empty((0, len(log_weights))), evidence)
+
+    def update(self, counts: None) -> None:
+        """Return None: there are no parameters."""
+
+    def log_prior(self, parameters: None) -> float:
+        """Return 0: there are no parameters."""
+        return 0.0
+
+    def regrouped(self, state: CouplingState[None, FieldMemory], groups: IntArray) -> CouplingState[None, FieldMemory]:
+        """Return the state with components put together by groups; those of group -1 are forgotten."""
+        memory = state.remembered()
         together = (groups[:, None] == np.arange(groups.max() + 1)).astype(float)
         fewer = self._blank(together.shape[1])
         fewer.posterior[:, : together.shape[1]] = memory.posterior[:, : len(groups)] @ together
-        return FieldMemory(memory.sums @ together, fewer.posterior)
+        return CouplingState(None, FieldMemory(memory.sums @ together, fewer.posterior))
 
     def _sweep(
-        self, tied: TiedRows, log_weights: FloatArray, memory: FieldMemory | None, write: Write | None
-    ) -> TiedExpectation:
+        self, coupled: CoupledRows, log_weights: FloatArray, memory: FieldMemory | None, kept: list[_Part] | None
+    ) -> CoupledExpectation[Any, None, FieldMemory]:
+        """Update all atoms, stage by stage; keep what every part gives where a list is given for it."""
         k = len(log_weights)
         before = self._blank(k) if memory is None else memory
         sums, after = before.sums.copy(), self._tables.empty(self.plan.n_linked, k, before.posterior.dtype.type)
-        workers = [tied.evaluator() for _ in range(tied.n_threads)]
+        workers: list[Evaluator] = []
         found: list[Any] = []
         value = 0.0
         own = np.zeros((max(len(sums), 1), k))
         for number, stage in enumerate(self.plan.stages):
             offset = log_weights + (self._attitude[stage.label] @ sums if stage.label >= 0 else 0.0)
-            update = partial(self._update, tied, stage, offset, before.posterior, after, write)
-            parts = list(share_out(update, _parts(len(stage.starts)), partial(next, iter(workers)), tied.n_threads))
+            update = partial(self._update, coupled, stage, offset, before.posterior, after, kept is not None)
+            parts = list(coupled.executor.run(update, row_ranges(len(stage.starts), _PART), _reused(workers, coupled)))
+            if kept is not None:
+                kept += [part._replace(statistics=None) for part in parts]
             gathered = reduce(add, (part.statistics for part in parts))
             found.append(gathered)
             value += sum(part.value for part in parts) + float((log_weights - offset) @ gathered.mass)
@@ -148,7 +181,8 @@ class PottsField:
                     sums[stage.label] = own[stage.label]
         statistics = reduce(add, found)
         evidence = value - self._energy(sums)
-        return TiedExpectation(statistics, statistics.mass, evidence, FieldMemory(sums, after))
+        state = CouplingState(None, FieldMemory(sums, after))
+        return CoupledExpectation(statistics, statistics.mass, evidence, state)
 
     def _blank(self, k: int) -> FieldMemory:
         """Return what there is to remember before the first E-step: nothing pulls anywhere."""
@@ -165,12 +199,12 @@ class PottsField:
 
     def _update(
         self,
-        tied: TiedRows,
+        coupled: CoupledRows,
         stage: Stage,
         offset: FloatArray,
         before: AnyArray,
         after: AnyArray,
-        write: Write | None,
+        keep: bool,
         evaluator: Evaluator,
         part: slice,
     ) -> _Part:
@@ -181,21 +215,21 @@ class PottsField:
             links = Links(early, late, before, after, stage.place + part.start)
         weights = stage.weights[part]
         alone = len(stage.rows) == len(stage.starts)
-        if alone and write is None:
-            values = take_rows(tied.X, stage.rows[part])
-            swept = evaluator.sweep_softly(values, offset, None, _NO_CLASSES, weights, links)
+        if alone and not keep:
+            values = coupled.take(stage.rows[part])
+            swept = evaluator.sweep_softly(values, offset, None, _NOTHING, weights, links)
             if swept is not None:
-                return _Part(evaluator.statistics(), swept)
+                return _Part(evaluator.statistics(), swept, _NOTHING, None)
         choose = self._choose_singly if alone else self._choose_together
         field, from_late = self._pulls(links, len(weights), len(offset))
-        shares, value = choose(tied, stage, offset, field, evaluator, part)
+        shares, value = choose(coupled, stage, offset, field, evaluator, part)
         if links is not None:
             value -= float(np.einsum("a,ak,ak->", weights, shares, from_late))
             _keep(shares, links)
-        if write is not None:
-            sizes = np.diff(np.append(stage.starts, len(stage.rows)))[part]
-            write(_rows(stage, part), np.repeat(shares, sizes, axis=0), None)
-        return _Part(evaluator.statistics(), value)
+        if not keep:
+            return _Part(evaluator.statistics(), value, _NOTHING, None)
+        sizes = np.diff(np.append(stage.starts, len(stage.rows)))[part]
+        return _Part(evaluator.statistics(), value, _rows(stage, part), np.repeat(shares, sizes, axis=0))
 
     def _pulls(self, links: Links | None, n: int, k: int) -> tuple[FloatArray, FloatArray]:
         """Return what all neighbours, and what late ones, add to the scores of n atoms (atoms, components)."""
@@ -209,14 +243,20 @@ class PottsField:
         return field, from_late
 
     def _choose_singly(
-        self, tied: TiedRows, stage: Stage, offset: FloatArray, field: FloatArray, evaluator: Evaluator, part: slice
+        self,
+        coupled: CoupledRows,
+        stage: Stage,
+        offset: FloatArray,
+        field: FloatArray,
+        evaluator: Evaluator,
+        part: slice,
     ) -> tuple[FloatArray, float]:
         """Return the posterior of atoms of one row each, and their evidence."""
         rows, weights = stage.rows[part], stage.weights[part]
         shares, total, ones = np.empty(field.shape), 0.0, np.ones(evaluator.block_rows)
         for start in range(0, len(rows), evaluator.block_rows):
             block = slice(start, start + evaluator.block_rows)
-            evaluator.load(take_rows(tied.X, rows[block]))
+            evaluator.load(coupled.take(rows[block]))
             scores = evaluator.log_likelihood()
             scores += field[block].T
             evidence = np.empty(scores.shape[1])
@@ -228,7 +268,13 @@ class PottsField:
         return shares, total
 
     def _choose_together(
-        self, tied: TiedRows, stage: Stage, offset: FloatArray, field: FloatArray, evaluator: Evaluator, part: slice
+        self,
+        coupled: CoupledRows,
+        stage: Stage,
+        offset: FloatArray,
+        field: FloatArray,
+        evaluator: Evaluator,
+        part: slice,
     ) -> tuple[FloatArray, float]:
         """Return the posterior of atoms of several rows, which share a component, and their evidence."""
         rows = _rows(stage, part)
@@ -237,7 +283,7 @@ class PottsField:
         scores = np.empty((len(rows), len(offset)))
         blocks = [slice(start, start + evaluator.block_rows) for start in range(0, len(rows), evaluator.block_rows)]
         for block in blocks:
-            evaluator.load(take_rows(tied.X, rows[block]))
+            evaluator.load(coupled.take(rows[block]))
             scores[block] = (evaluator.log_likelihood().T + offset) * row_weights[block, None]
         starts = stage.starts[part] - first
         shares, value = softly(np.add.reduceat(scores, starts, axis=0) + field)
@@ -245,9 +291,23 @@ class PottsField:
         sizes = np.diff(np.append(starts, len(rows)))
         responsibilities = np.repeat(shares * weights[:, None], sizes, axis=0) * row_weights[:, None]
         for block in blocks:
-            evaluator.load(take_rows(tied.X, rows[block]))
+            evaluator.load(coupled.take(rows[block]))
             evaluator.accumulate(np.ascontiguousarray(responsibilities[block].T))
         return shares, float(weights @ value)
+
+
+def _reused(workers: list[Evaluator], coupled: CoupledRows) -> Callable[[], Evaluator]:
+    """Return what gives a stage its evaluators: those of the stages before, then new ones."""
+    idle = iter(tuple(workers))
+
+    def take() -> Evaluator:
+        worker = next(idle, None)
+        if worker is None:
+            worker = coupled.evaluator()
+            workers.append(worker)
+        return worker
+
+    return take
 
 
 def _keep(shares: FloatArray, links: Links) -> None:
@@ -267,7 +327,3 @@ def _rows(stage: Stage, part: slice) -> IntArray:
     """Return the rows of some atoms of a stage."""
     bounds = np.append(stage.starts, len(stage.rows))
     return stage.rows[bounds[part.start] : bounds[part.stop]]
-
-
-def _parts(n: int) -> list[slice]:
-    return [slice(start, min(start + _PART, n)) for start in range(0, n, _PART)]

@@ -31,19 +31,22 @@ class Snapshot(NamedTuple):
 
 
 class Recorder:
-    """Takes a snapshot at every step, one list for each start, for as long as there is room."""
+    """Takes a snapshot at every recorded step, one list for each start, for as long as there is room."""
 
     def __init__(self, total_weight: float, keep: bool | None) -> None:
         self._total_weight = total_weight
         self._room = 0 if keep is False else float("inf") if keep else _LARGEST_KEPT
-        self._starts: list[list[Snapshot]] = []
+        self._starts: dict[int, list[Snapshot]] = {}
+        self._current: list[Snapshot] = []
 
-    def begin(self) -> None:
-        """Open the list of a start."""
-        self._starts.append([])
+    def follow(self, start: int) -> None:
+        """Record the steps that come for the start of a number."""
+        self._current = self._starts.setdefault(start, [])
 
     def watch(self, mixture: Mixture) -> Callable[[MixtureState], tuple[MixtureState, float]]:
         """Return the mixture's step, which takes a snapshot of the state it is given."""
+        if self._room <= 0:
+            return mixture.step
 
         def step(state: MixtureState) -> tuple[MixtureState, float]:
             following, objective = mixture.step(state)
@@ -51,16 +54,14 @@ class Recorder:
                 attributes = mixture.family.attributes(state.parameters)
                 snapshot = Snapshot(objective / self._total_weight, mixture.weights.mean(state.weights), attributes)
                 self._room -= sum(getattr(value, "nbytes", 0) for value in attributes.values())
-                self._starts[-1].append(snapshot)
+                self._current.append(snapshot)
             return following, objective
 
         return step
 
-    def of_best(self) -> list[Snapshot] | None:
-        """Return the snapshots of the start that ended highest; None where there was no room for all."""
-        if self._room <= 0:
-            return None
-        return max(self._starts, key=lambda snapshots: snapshots[-1].bound)
+    def of(self, start: int) -> list[Snapshot] | None:
+        """Return the snapshots of a start; None where there was no room for all."""
+        return self._starts[start] if self._room > 0 else None
 
 
 class KeptHistory:

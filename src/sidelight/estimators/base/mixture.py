@@ -1,78 +1,165 @@
-"""What every mixture estimator shares: fitting, placing rows, telling how sure it is."""
+"""The fit of every mixture: one skeleton, with hooks for what an estimator decides."""
 
 from abc import abstractmethod
+from collections.abc import Iterable
+from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sidelight._typing import AnyArray, FloatArray, IntArray, LabelArray
+from sidelight._typing import FloatArray, IntArray, LabelArray
 from sidelight.couplings.independent import Independent
-from sidelight.estimators.base.cluster_names import cluster_names, cluster_order
+from sidelight.estimators.base.classes import Layout, cluster_names, cluster_order
 from sidelight.estimators.base.clusterer import InformedEstimator
-from sidelight.estimators.base.posterior import KeptPosterior
-from sidelight.estimators.base.results import Placement
-from sidelight.inference.executors.threads import one_blas_thread, thread_count
-from sidelight.inference.loop import Trace
+from sidelight.estimators.base.emission import EmissionSettings, emission_of
+from sidelight.estimators.base.history import Recorder
+from sidelight.estimators.base.results import KeptPosterior, Results
+from sidelight.estimators.starts.sample import Problem, Sample, StartRows, embedding, start_rows
+from sidelight.inference.executors.threads import Threads, one_blas_thread
+from sidelight.inference.loop import ascend_from, warn_unless_converged
 from sidelight.inference.mixture import Mixture, MixtureState
-from sidelight.inference.protocols import Family
+from sidelight.inference.progress import Callback
+from sidelight.inference.protocols import Coupling, Family, RowCoupling, Weights
+from sidelight.inference.pruning import Fit
 from sidelight.inference.rows import Rows
-from sidelight.kernels.loops import backend_for
+from sidelight.kernels.loops import Backend, backend_for
 from sidelight.metrics import Violations, violations
 from sidelight.side import SideInformation
-from sidelight.tables.survey import Survey
-from sidelight.tables.validation import read_table, read_weights, survey_finite
+from sidelight.tables.array import ArrayTable
+from sidelight.tables.frame import column_names
+from sidelight.tables.schema import Schema, encode, learn_schema
+from sidelight.tables.survey import Survey, survey_columns, survey_finite
+from sidelight.tables.table import Table
+from sidelight.tables.validation import admit_table, read_table, read_weights
 from sidelight.weights import MaximumLikelihoodWeights
 
 
-class Fitted(NamedTuple):
-    """What a model's own fit gives.
+class Model(NamedTuple):
+    """What an estimator puts together for some rows, beside the family.
 
     Parameters
     ----------
-    mixture : Mixture
-        On its data.
-    trace : Trace
-        How the ascent went.
+    weights : Weights
+        Sizes of the components.
+    couplings : tuple of Coupling
+        How side information enters the E-step.
+    row_weights : (n,), optional
+        How much rows count in the pass; all one where None.
+    codes : (n,), optional
+        Label codes that rows outside the couplings are held to.
+    row_coupling : RowCoupling, optional
+        How rows outside the couplings choose; softly where None.
+    """
+
+    weights: Weights
+    couplings: tuple[Coupling[Any, Any], ...] = ()
+    row_weights: FloatArray | None = None
+    codes: IntArray | None = None
+    row_coupling: RowCoupling | None = None
+
+
+class Fitted(NamedTuple):
+    """What a fit gives.
+
+    Parameters
+    ----------
+    fit : Fit
+        The mixture on its data, and how it got there.
     total_weight : float
         How many rows it counts for.
     classes : (components,), optional
         The class of each component, labelled ones first in the order of the labels; those of the weights if not given.
     """
 
-    mixture: Mixture
-    trace: Trace[MixtureState]
+    fit: Fit
     total_weight: float
     classes: IntArray | None = None
 
 
+class Ascent(NamedTuple):
+    """Where the ascent from the starts led, the sample it started from, and who records its steps."""
+
+    fit: Fit
+    sample: Sample
+    total_weight: float
+    recorder: Recorder
+
+
 class MixtureEstimator(KeptPosterior, InformedEstimator):
-    """A mixture of components, grouped in clusters, fitted to a table and to what is known about its rows."""
+    """A mixture of components, grouped in clusters, fitted to a table and to side information about its rows.
+
+    A subclass says what its family is (:meth:`_settings`), how many components there are and to which classes they
+    belong (:meth:`_layout`), how side information enters (:meth:`_model`), and where to start (:meth:`_start`).
+    """
 
     # Set by every subclass's __init__.
+    family: Any
     random_state: Any
+    n_init: int
+    max_iter: int
+    tol: float
     n_jobs: int | None
+    callbacks: Iterable[Callback] | None
+    verbose: bool
 
+    # Compiled loops pay as soon as they would in a fit of this many passes.
+    passes_expected = 10
+    # Whether Gaussian columns may have missing cells.
+    takes_missing = False
+    # Whether to keep the model before every step; an estimator with a parameter of this name asks its user.
+    keep_history: bool | None = False
+
+    _schema: Schema
     _family: Family
     _parameters: Any
     _log_weights: FloatArray
+
+    # --- what a subclass decides -----------------------------------------------------------------------------------
 
     @abstractmethod
     def _check_parameters(self) -> None:
         """Refuse parameters that make no sense."""
 
     @abstractmethod
-    def _fit(self, X: AnyArray, side: SideInformation, sample_weight: FloatArray | None, survey: Survey) -> Fitted:
-        """Fit the model to a table that has been surveyed."""
+    def _settings(self, problem: Problem, survey: Survey) -> EmissionSettings:
+        """Return what the estimator decides about its emissions."""
 
-    def _read_table(self, X: Any, *, reset: bool) -> Any:
-        """Return the table as numbers; ``reset`` when fitting, so that later tables are held against this one."""
-        return read_table(self, X, reset=reset)
+    @abstractmethod
+    def _layout(
+        self, problem: Problem, few: StartRows, family: Family, survey: Survey, random: np.random.RandomState
+    ) -> Layout:
+        """Return how many components there are and their classes."""
 
-    def _survey(self, rows: Rows) -> Survey:
-        """Look at all cells once and refuse those that no component has a density for."""
-        return survey_finite(self, rows)
+    @abstractmethod
+    def _model(self, problem: Problem, family: Family, layout: Layout, backend: Backend) -> Model:
+        """Return weights and couplings for some rows."""
+
+    @abstractmethod
+    def _start(self, mixture: Mixture, sample: Sample, survey: Survey, random: np.random.RandomState) -> MixtureState:
+        """Return where to start."""
+
+    def _preferred_rows(self, side: SideInformation) -> IntArray:
+        """Return an array that is not negative for the rows that a sample to start from should have."""
+        return np.where(side.mentioned, 0, -1)
+
+    def _emission(self, problem: Problem, survey: Survey, few: StartRows, random: np.random.RandomState) -> Family:
+        """Return the family of the table, with its prior."""
+        return emission_of(self._schema, survey, self._settings(problem, survey))
+
+    def _total_weight(self, mixture: Mixture, survey: Survey) -> float:
+        """Return how many rows the objective counts for."""
+        return survey.total
+
+    def _refine(self, ascent: Ascent, problem: Problem, survey: Survey) -> Fitted:
+        """Return the fit after what follows the ascent: nothing, unless an estimator says otherwise."""
+        return Fitted(ascent.fit, ascent.total_weight)
+
+    def _decide_together(self, mixture: Mixture, state: MixtureState, labels: LabelArray) -> None:
+        """Change the classes of rows, in place, where they are decided together; each by itself by default."""
+
+    # --- the fit -----------------------------------------------------------------------------------------------------
 
     def fit(
         self,
@@ -85,7 +172,7 @@ class MixtureEstimator(KeptPosterior, InformedEstimator):
         sample_id: Any = None,
         sample_weight: Any = None,
     ) -> Self:
-        """Fit the mixture to a table and to what is known about its rows.
+        """Fit the mixture to a table and to side information about its rows.
 
         Parameters
         ----------
@@ -96,7 +183,7 @@ class MixtureEstimator(KeptPosterior, InformedEstimator):
         must_link, cannot_link : pairs, optional
             Pairs of row numbers, or of ids where ``sample_id`` names the rows.
         side : SideInformation, optional
-            What else is known. With ``sample_id`` its rows are found by their ids.
+            Further side information. With ``sample_id`` its rows are found by their ids.
         sample_id : (n,) array, optional
             Names of the rows.
         sample_weight : (n,) array, optional
@@ -109,26 +196,133 @@ class MixtureEstimator(KeptPosterior, InformedEstimator):
         self._check_parameters()
         table = self._read_table(X, reset=True)
         known = self._read_side(table.shape[0], y, must_link, cannot_link, side, sample_id)
-        weights = read_weights(sample_weight, table)
+        problem = Problem(table, known, read_weights(sample_weight, table.shape[0]))
         with one_blas_thread():
-            found = self._survey(Rows(table, weights))
-            fitted = self._fit(table, known, weights, found)
+            survey = self._survey(table, problem.weights)
+            fitted = self._fit(problem, survey)
+            warn_unless_converged(fitted.fit.trace, self.max_iter)
             self._store(fitted, known)
         return self
 
+    def _fit(self, problem: Problem, survey: Survey) -> Fitted:
+        """Ascend from the starts, then do what the estimator does after it."""
+        return self._refine(self._ascend(problem, survey), problem, survey)
+
+    def _ascend(self, problem: Problem, survey: Survey, first_start: int = 1) -> Ascent:
+        """Put the mixture together, on all rows and on those to start from, and ascend from every start."""
+        random = check_random_state(self.random_state)
+        few = start_rows(problem, self._preferred_rows(problem.side), random)
+        family = self._emission(problem, survey, few, random)
+        layout = self._layout(problem, few, family, survey, random)
+        if layout.n_components > few.problem.n_rows:
+            raise ValueError(self._too_few_rows(layout, few.problem.n_rows))
+        backend = backend_for(self.passes_expected * problem.n_rows * layout.n_components)
+        mixture = self._mixture(problem, family, layout, backend)
+        sample = self._sample(few, family, layout, survey, backend, random)
+        total = self._total_weight(mixture, survey)
+
+        recorder = Recorder(total, self.keep_history)
+
+        def start(number: int) -> MixtureState:
+            recorder.follow(number)
+            return self._start(mixture, sample, survey, random)
+
+        trace = ascend_from(
+            {number: partial(start, number) for number in range(first_start, first_start + self.n_init)},
+            recorder.watch(mixture),
+            max_iter=self.max_iter,
+            tol=self.tol,
+            total_weight=total,
+            callbacks=self.callbacks or (),
+            verbose=self.verbose,
+        )
+        return Ascent(Fit(mixture, trace), sample, total, recorder)
+
+    def _mixture(self, problem: Problem, family: Family, layout: Layout, backend: Backend) -> Mixture:
+        """Put family, weights and couplings together on some rows."""
+        model = self._model(problem, family, layout, backend)
+        return Mixture(
+            rows=Rows(problem.table, model.row_weights, model.codes),
+            family=family,
+            weights=model.weights,
+            coupling=model.row_coupling or Independent(model.weights.classes, backend),
+            couplings=model.couplings,
+            backend=backend,
+            executor=Threads.for_jobs(self.n_jobs),
+        )
+
+    def _sample(
+        self,
+        few: StartRows,
+        family: Family,
+        layout: Layout,
+        survey: Survey,
+        backend: Backend,
+        random: np.random.RandomState,
+    ) -> Sample:
+        """Return the rows to start from as a mixture of their own."""
+        problem, weights = few.problem, few.problem.row_weights()
+        points = embedding(few.values, weights, self._schema, survey, random)
+        mixture = self._mixture(problem, family, layout, backend)
+        return Sample(mixture, few.values, points, weights, problem.side.labels, layout, few.whole, problem.side)
+
+    def _too_few_rows(self, layout: Layout, n_rows: int) -> str:
+        return (
+            f"n_components={layout.n_components} is more than the n_samples = {n_rows} rows that count; "
+            "use fewer components."
+        )
+
+    # --- the table ---------------------------------------------------------------------------------------------------
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.takes_missing
+        tags.input_tags.sparse = self.family == "multinomial"
+        return tags
+
+    def _read_table(self, X: Any, *, reset: bool) -> Table:
+        """Return the table as numbers; ``reset`` when fitting, so that later tables are held against this one."""
+        if self.family == "gaussian" and not self.takes_missing:
+            array = read_table(self, X, reset=reset)
+            if reset:
+                self._schema = Schema.uniform("gaussian", array.shape[1], column_names(X))
+            return ArrayTable(array)
+        admitted = admit_table(self, X, sparse=self.family == "multinomial", reset=reset)
+        if reset:
+            self._schema = learn_schema(admitted, self.family)
+        return ArrayTable(encode(admitted, self._schema))
+
+    def _survey(self, table: Table, weights: FloatArray | None) -> Survey:
+        """Look at all cells once and refuse those that no component has a density for."""
+        if self.takes_missing:
+            return survey_columns(table, weights, self._schema)
+        if set(self._schema.kinds) == {"gaussian"}:
+            return survey_finite(self, table, weights)
+        found = survey_columns(table, weights, self._schema)
+        gaussian = self._schema.of_kind("gaussian")
+        gaps = gaussian[found.observed[gaussian] < found.total]
+        if len(gaps):
+            raise ValueError(
+                f"X: {self._schema.label(gaps[0])} has missing cells; {type(self).__name__} needs a number in every "
+                "cell of a Gaussian column: fill them in (sklearn.impute.SimpleImputer), or use BayesianMixture."
+            )
+        return found
+
+    # --- rows that were not fitted -----------------------------------------------------------------------------------
+
     def predict(self, X: Any) -> LabelArray:
         """Return the cluster of each row of a table, by the fitted mixture alone."""
-        return self._place(X).labels
+        return self._assign(X).labels
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probability of each cluster for each row of a table, by the fitted mixture alone."""
-        posterior = self._place(X, posterior=True).posterior
+        posterior = self._assign(X, posterior=True).posterior
         assert posterior is not None
         return posterior
 
     def score_samples(self, X: Any) -> FloatArray:
-        """Return the log density of the mixture at each row of a table."""
-        log_density = self._place(X, density=True).log_density
+        """Return the log density of each row of a table; for a Bayesian mixture, the posterior predictive one."""
+        log_density = self._assign(X, density=True).log_density
         assert log_density is not None
         return log_density
 
@@ -157,19 +351,53 @@ class MixtureEstimator(KeptPosterior, InformedEstimator):
         n_components = len(self.weights_)
         return self._family.n_parameters(n_components) + n_components - 1
 
+    def _assign(self, X: Any, *, density: bool = False, posterior: bool = False) -> Results:
+        """Assign the rows of a table by the fitted mixture alone; with densities, by its predictive distribution."""
+        check_is_fitted(self)
+        table = self._read_table(X, reset=False)
+        clusters = self.component_clusters_
+        backend = backend_for(table.shape[0] * len(clusters))
+        mixture = Mixture(
+            rows=Rows(table),
+            family=self._family,
+            weights=MaximumLikelihoodWeights(clusters),
+            coupling=Independent(clusters, backend),
+            couplings=(),
+            backend=backend,
+            executor=Threads.for_jobs(self.n_jobs),
+        )
+        results = Results.empty(
+            table.shape[0], clusters, self.n_clusters_, keep_density=density, keep_posterior=posterior
+        )
+        with one_blas_thread():
+            self._survey(table, None)
+            state = MixtureState(self._parameters, self._predictive_log_weights() if density else self._log_weights)
+            for part in mixture.assign_predictively(state) if density else mixture.assign(state):
+                results.write(part)
+        return results
+
+    def _predictive_log_weights(self) -> FloatArray:
+        """Return the log weights of the predictive distribution."""
+        return self._log_weights
+
+    # --- what is stored ----------------------------------------------------------------------------------------------
+
     def _store(self, fitted: Fitted, side: SideInformation) -> None:
         """Set the fitted attributes."""
-        mixture, trace = fitted.mixture, fitted.trace
+        mixture, trace = fitted.fit
         state = trace.state
         classes = mixture.weights.classes if fitted.classes is None else fitted.classes
-        n_rows, n_classes = mixture.rows.X.shape[0], max(int(classes.max()) + 1, len(side.label_names))
+        n_rows, n_classes = mixture.rows.shape[0], max(int(classes.max()) + 1, len(side.label_names))
         keep = self._keeps_posterior(n_rows, n_classes)
-        placed = Placement.empty(n_rows, n_classes, keep_density=False, keep_posterior=keep)
-        objective = mixture.assignments(state, placed.writer(classes, n_classes))
-        self._decide_together(mixture, state, placed.labels)
+        results = Results.empty(n_rows, classes, n_classes, keep_density=False, keep_posterior=keep)
+        evidence = 0.0
+        for part in mixture.assign(state):
+            results.write(part)
+            evidence += part.evidence
+        objective = evidence + mixture.log_prior(state)
+        self._decide_together(mixture, state, results.labels)
 
-        sizes = placed.sizes(n_classes)
-        order = cluster_order(side.label_names, sizes)
+        order = cluster_order(side.label_names, results.sizes())
         rank = np.argsort(order)
         clusters = rank[classes]
         components = np.argsort(clusters, kind="stable")
@@ -177,8 +405,8 @@ class MixtureEstimator(KeptPosterior, InformedEstimator):
         self._family = mixture.family
         self._log_weights = mixture.weights.log(state.weights)[components]
         self._parameters = mixture.family.select(state.parameters, components)
-        self._posterior = None if placed.posterior is None else placed.posterior[:, order]
-        self.labels_ = placed.renumbered(rank)
+        self._posterior = None if results.posterior is None else results.posterior[:, order]
+        self.labels_ = results.renumbered(rank)
         self.n_clusters_ = n_classes
         self.cluster_names_ = cluster_names(side.label_names.tolist(), order)
         self.component_clusters_ = clusters[components]
@@ -190,29 +418,3 @@ class MixtureEstimator(KeptPosterior, InformedEstimator):
         self.n_iter_ = len(trace.objectives)
         self.converged_ = trace.converged
         self.violations_: Violations = violations(side, self.labels_)
-
-    def _decide_together(self, mixture: Mixture, state: MixtureState, labels: LabelArray) -> None:
-        """Change the classes of rows, in place, where they are to be decided together; each is by itself by default."""
-
-    def _place(self, X: Any, *, density: bool = False, posterior: bool = False) -> Placement:
-        """Place the rows of a table by the fitted mixture alone."""
-        check_is_fitted(self)
-        table = self._read_table(X, reset=False)
-        clusters = self.component_clusters_
-        backend = backend_for(table.shape[0] * len(clusters))
-        mixture = Mixture(
-            rows=Rows(table),
-            family=self._family,
-            weights=MaximumLikelihoodWeights(clusters),
-            coupling=Independent(clusters, backend),
-            joint=None,
-            backend=backend,
-            n_threads=thread_count(self.n_jobs),
-        )
-        placement = Placement.empty(table.shape[0], self.n_clusters_, keep_density=density, keep_posterior=posterior)
-        with one_blas_thread():
-            self._survey(mixture.rows)
-            mixture.assignments(
-                MixtureState(self._parameters, self._log_weights), placement.writer(clusters, self.n_clusters_)
-            )
-        return placement

@@ -1,55 +1,40 @@
 """Bayesian mixtures, finite or of a Dirichlet process, guided by labels, links and blocks."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.sparse import issparse
-from scipy.special import logsumexp
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
-from sidelight._typing import AnyArray, FloatArray, IntArray
-from sidelight.estimators.base.history import KeptHistory, Recorder
-from sidelight.estimators.base.layout import lay_out
-from sidelight.estimators.base.mixture import Fitted, MixtureEstimator
-from sidelight.estimators.base.parameters import check_choice, check_integer, check_number
-from sidelight.estimators.bayesian.class_spread import ClassSpread, expected_spread
-from sidelight.estimators.bayesian.component_classes import classes_by_labels, classes_one_to_one
-from sidelight.estimators.bayesian.emissions import GaussianPrior, family_of
-from sidelight.estimators.bayesian.parts import (
-    WEIGHTS,
-    Potential,
-    assemble,
-    freely_drawn,
-    from_distances,
-    kmeans_centres,
-    labelled_sums,
-    shrunk,
-    with_prior_of,
-)
-from sidelight.estimators.bayesian.stream import Followed, follow_batch
+from sidelight._typing import FloatArray, IntArray
+from sidelight.couplings.independent import Independent
+from sidelight.couplings.potts import PottsField, atoms_of, lay_stages
+from sidelight.estimators.base.classes import Layout, classes_by_labels, lay_out
+from sidelight.estimators.base.emission import CONJUGATE_COVARIANCE_TYPES, EmissionSettings
+from sidelight.estimators.base.history import KeptHistory
+from sidelight.estimators.base.mixture import Ascent, Fitted, MixtureEstimator, Model
+from sidelight.estimators.bayesian.prior import expected_gaussians, given_prior
+from sidelight.estimators.bayesian.stream import KeptStream, follow_batch
 from sidelight.estimators.registry import register
-from sidelight.estimators.starts.embedding import embedding
-from sidelight.estimators.starts.sample import Data, start_from
-from sidelight.estimators.starts.short_runs import STARTS, Sample
+from sidelight.estimators.starts.sample import Problem, Sample, StartRows
+from sidelight.estimators.starts.short_runs import STARTS
 from sidelight.families.conjugate import ConjugateFamily
-from sidelight.inference.executors.threads import one_blas_thread, thread_count
-from sidelight.inference.loop import Callback, Trace, ascend
+from sidelight.inference.executors.threads import ONE_THREAD, one_blas_thread
+from sidelight.inference.loop import Trace, go_on
 from sidelight.inference.mixture import Mixture, MixtureState
-from sidelight.inference.pruning import Reached, prune
-from sidelight.inference.restarts import climb_from
+from sidelight.inference.progress import Callback
+from sidelight.inference.protocols import Family
+from sidelight.inference.pruning import Fit, prune
 from sidelight.inference.rows import Rows
-from sidelight.kernels.loops import Backend, backend_for
+from sidelight.kernels.loops import Backend
 from sidelight.metrics import violations
 from sidelight.side import SideInformation
-from sidelight.tables.column_survey import survey_columns
-from sidelight.tables.schema import Columns, encode, learn_columns
+from sidelight.tables.array import ArrayTable
 from sidelight.tables.survey import Survey
-from sidelight.tables.validation import admit_table, read_weights
+from sidelight.tables.validation import check_choice, check_integer, check_number, read_weights
+from sidelight.weights import DirichletWeights, Gamma, GivenConcentration, LearnedConcentration, StickBreakingWeights
 
-_PASSES_EXPECTED = 30
-# Components beyond those of the labels, for classes that nobody labelled.
+# Components beyond those of the labels, for classes without a label.
 _SPARE_COMPONENTS = 10
 # With more rows than this there are enough different ones.
 _ROWS_LOOKED_THROUGH = 200
@@ -57,8 +42,27 @@ _ROWS_LOOKED_THROUGH = 200
 # fits badly, and rows without a label, counted in full, pull the classes away from their labels.
 _LEAST_AGREEMENT = 0.9
 _SETTLED_WEIGHT = 0.1
-_POTENTIALS = ("constant", "divergence", "printed")
-_STARTS = (*STARTS, "distances")
+# A row that weighs nothing keeps a place among those that it is coupled with, and counts next to nothing.
+_LEAST_WEIGHT = 1e-12
+# The prior of a concentration that is learned: anything up to a few is likely.
+_CONCENTRATION = Gamma(1.0, 1.0)
+
+
+def dirichlet_process(n_components: int, concentration: float | None) -> StickBreakingWeights:
+    """Return stick-breaking weights; the concentration is learned where none is given."""
+    given = LearnedConcentration(_CONCENTRATION) if concentration is None else GivenConcentration(concentration)
+    return StickBreakingWeights(n_components, given)
+
+
+def dirichlet(n_components: int, concentration: float | None) -> DirichletWeights:
+    """Return Dirichlet weights; their concentration is learned where none is given."""
+    return DirichletWeights(n_components, _CONCENTRATION if concentration is None else concentration)
+
+
+WEIGHTS: dict[str, Callable[[int, float | None], StickBreakingWeights | DirichletWeights]] = {
+    "dirichlet_process": dirichlet_process,
+    "dirichlet": dirichlet,
+}
 
 
 @register
@@ -92,9 +96,6 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         cannot-link.
     repulsion : float, default 1
         How much different labels repel each other beside the attraction of equal ones; 0 is the paper's form.
-    potential : {"constant", "divergence", "printed"}, default "constant"
-        Between components: the same for all, or their divergence, as the paper has it, in its right or its printed
-        form. The last two take labels only, the bound may fall, and no component is dropped.
     unlabelled_weight : float or "auto", default "auto"
         How much a row without a label counts. "auto" is 1; but where all clusters turn out to belong to labels and
         less than nine in ten labelled rows would go to their own by themselves, it then is 0.1, because rows without
@@ -106,14 +107,14 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         Times the covariance expected.
     mean_precision_prior : float, default 0.01
         How many rows the prior mean counts for.
-    mean_prior : array or "kmeans", optional
-        Prior means, (d,) or one for each component; "kmeans" puts them at the centres of k-means, as the authors did.
+    mean_prior : array, optional
+        Prior means, (d,) or one for each component.
     degrees_of_freedom_prior, covariance_prior : float, (d, d) array, optional
         As in scikit-learn's BayesianGaussianMixture, in place of ``prior_rows`` and ``prior_scale``.
     prune : bool, default True
         Whether to drop and merge components where that raises the bound.
-    init_params : {"short_runs", "kmeans", "k-means++", "labels", "distances"}, default "short_runs"
-        Where to start; see LabelledMixture. "distances" is the paper's start, from the centres of k-means.
+    init_params : {"short_runs", "kmeans", "k-means++", "labels"}, default "short_runs"
+        Where to start; see LabelledMixture.
     n_init : int, default 1
         Number of starts; the one that leads highest is kept.
     max_iter : int, default 200
@@ -157,8 +158,10 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
 
     takes: ClassVar[frozenset[str]] = frozenset({"labels", "must_link", "cannot_link", "blocks", "confidence"})
 
-    _columns: Columns
-    _followed: Followed
+    passes_expected = 30
+    takes_missing = True
+
+    _followed: KeptStream
 
     def __init__(
         self,
@@ -170,7 +173,6 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         concentration: float | None = None,
         strength: float = 100.0,
         repulsion: float = 1.0,
-        potential: str = "constant",
         unlabelled_weight: float | str = "auto",
         prior_rows: float | None = None,
         prior_scale: float = 1.0,
@@ -197,7 +199,6 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         self.concentration = concentration
         self.strength = strength
         self.repulsion = repulsion
-        self.potential = potential
         self.unlabelled_weight = unlabelled_weight
         self.prior_rows = prior_rows
         self.prior_scale = prior_scale
@@ -217,19 +218,12 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         self.callbacks = callbacks
         self.verbose = verbose
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = self.family == "multinomial"
-        return tags
-
     def _check_parameters(self) -> None:
         if self.n_components is not None:
             check_integer("n_components", self.n_components, least=1)
-        check_choice("covariance_type", self.covariance_type, ("full", "diag"))
+        check_choice("covariance_type", self.covariance_type, CONJUGATE_COVARIANCE_TYPES)
         check_choice("weights", self.weights, WEIGHTS)
-        check_choice("potential", self.potential, _POTENTIALS)
-        check_choice("init_params", self.init_params, _STARTS)
+        check_choice("init_params", self.init_params, STARTS)
         for name in ("strength", "repulsion", "tol"):
             check_number(name, getattr(self, name), least=0)
         for name in ("concentration", "prior_rows", "prior_scale", "mean_precision_prior"):
@@ -240,31 +234,121 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         check_integer("n_init", self.n_init, least=1)
         check_integer("max_iter", self.max_iter, least=1)
 
-    def _read_table(self, X: Any, *, reset: bool) -> Any:
-        admitted = admit_table(self, X, sparse=self.family == "multinomial", reset=reset)
-        if reset:
-            self._columns = learn_columns(admitted, self.family)
-        return encode(admitted, self._columns)
+    def _preferred_rows(self, side: SideInformation) -> IntArray:
+        return side.labels
 
-    def _survey(self, rows: Rows) -> Survey:
-        return survey_columns(rows, self._columns)
+    def _settings(self, problem: Problem, survey: Survey) -> EmissionSettings:
+        return expected_gaussians(
+            problem,
+            survey,
+            self._schema.of_kind("gaussian"),
+            covariance_type=self.covariance_type,
+            scale=self.prior_scale,
+            rows=self.prior_rows,
+            mean_precision=self.mean_precision_prior,
+        )
 
-    def score_samples(self, X: Any) -> FloatArray:
-        """Return the log posterior predictive density of each row of a table."""
-        check_is_fitted(self)
-        rows = Rows(self._read_table(X, reset=False))
-        log_weights = np.log(np.maximum(self.weights_, np.finfo(float).tiny))
-        n = rows.X.shape[0]
-        family: Any = self._family
-        with one_blas_thread():
-            self._survey(rows)
-            predictive = family.predictive(self._parameters, backend_for(n * len(log_weights)))
-            density = np.empty(n)
-            for chunk in rows.chunks():
-                for block in rows.blocks(chunk, predictive.block_rows):
-                    predictive.load(block.values)
-                    density[block.numbers] = logsumexp(predictive.log_likelihood() + log_weights[:, None], axis=0)
-        return density
+    def _emission(self, problem: Problem, survey: Survey, few: StartRows, random: np.random.RandomState) -> Family:
+        family = super()._emission(problem, survey, few, random)
+        return given_prior(
+            family, mean=self.mean_prior, degrees=self.degrees_of_freedom_prior, scatter=self.covariance_prior
+        )
+
+    def _layout(
+        self, problem: Problem, few: StartRows, family: Family, survey: Survey, random: np.random.RandomState
+    ) -> Layout:
+        label_names = problem.side.label_names
+        return lay_out(label_names, self.n_components or most_components(few, len(label_names)), 1)
+
+    def _model(self, problem: Problem, family: Family, layout: Layout, backend: Backend) -> Model:
+        """Couple the rows with statements by a Potts field; components belong to no class until they are fitted."""
+        problem = self._weighted(problem, 1.0)
+        weights = WEIGHTS[self.weights](layout.n_components, self.concentration)
+        atoms = atoms_of(problem.side, certain=self.strength)
+        couplings: tuple[PottsField, ...] = ()
+        if atoms is not None:
+            heavy = None if problem.weights is None else np.maximum(problem.weights, _LEAST_WEIGHT)
+            couplings = (PottsField(lay_stages(atoms, heavy), self.strength, self.repulsion, backend),)
+        return Model(weights, couplings, problem.weights)
+
+    def _start(self, mixture: Mixture, sample: Sample, survey: Survey, random: np.random.RandomState) -> MixtureState:
+        return STARTS[self.init_params](sample, random)
+
+    def _fit(self, problem: Problem, survey: Survey) -> Fitted:
+        self.__dict__.pop("_followed", None)
+        return super()._fit(problem, survey)
+
+    def _refine(self, ascent: Ascent, problem: Problem, survey: Survey) -> Fitted:
+        """Prune components; give each its class; let rows without labels count less where they pull classes away."""
+        fit = self._pruned(ascent)
+        classes = self._classes(fit, problem.side)
+        if self.unlabelled_weight == "auto" and self._pulls_away(fit, problem.side, classes):
+            fit = self._settled(fit, ascent, problem)
+        self._history = ascent.recorder.of(fit.trace.start)
+        return Fitted(fit, ascent.total_weight, classes)
+
+    def _pruned(self, ascent: Ascent) -> Fit:
+        if not self.prune:
+            return ascent.fit
+        family = ascent.fit.mixture.family
+        assert isinstance(family, ConjugateFamily)
+        ascent.recorder.follow(ascent.fit.trace.start)
+        return prune(
+            ascent.fit,
+            shrunk,
+            family.divergence,
+            ascent.recorder.watch,
+            max_iter=self.max_iter,
+            tol=self.tol * ascent.total_weight,
+            callbacks=self.callbacks or (),
+        )
+
+    def _settled(self, fit: Fit, ascent: Ascent, problem: Problem) -> Fit:
+        """Go on with rows without labels weighted down."""
+        mixture, trace = fit
+        layout = Layout(mixture.weights.classes, 0)
+        light = self._weighted(problem, _SETTLED_WEIGHT)
+        lighter = self._mixture(light, mixture.family, layout, mixture.backend)
+        ascent.recorder.follow(trace.start)
+        settled = go_on(
+            trace,
+            ascent.recorder.watch(lighter),
+            "settling",
+            max_iter=self.max_iter,
+            tol=self.tol * ascent.total_weight,
+            callbacks=self.callbacks or (),
+        )
+        return Fit(lighter, settled)
+
+    def _weighted(self, problem: Problem, automatic: float) -> Problem:
+        """Return the problem with rows that have no label weighted down."""
+        weight = automatic if self.unlabelled_weight == "auto" else float(self.unlabelled_weight)
+        if weight == 1 or not len(problem.side.label_names):
+            return problem
+        weights = np.where(problem.side.labels >= 0, 1.0, weight)
+        return problem._replace(weights=weights if problem.weights is None else weights * problem.weights)
+
+    def _classes(self, fit: Fit, side: SideInformation) -> IntArray:
+        """Return the class of each component: a label's, or one of its own."""
+        mixture, state = fit.mixture, fit.trace.state
+        n_labels, n_components = len(side.label_names), len(mixture.weights.classes)
+        if not n_labels:
+            return np.arange(n_components)
+        expectation = mixture.expect(state)
+        owned = expectation.coupled[0].state.remembered().sums
+        return classes_by_labels(owned, freely_drawn(mixture, state, side), expectation.statistics.mass)
+
+    def _pulls_away(self, fit: Fit, side: SideInformation, classes: IntArray) -> bool:
+        """Say whether all components belong to labels, but too few labelled rows would go there by themselves."""
+        n_labels = len(side.label_names)
+        if not n_labels or int(classes.max()) >= n_labels:
+            return False
+        drawn = freely_drawn(fit.mixture, fit.trace.state, side)
+        right = drawn[classes, np.arange(len(classes))].sum()
+        return bool(right < _LEAST_AGREEMENT * drawn.sum())
+
+    def _predictive_log_weights(self) -> FloatArray:
+        return np.log(np.maximum(self.weights_, np.finfo(float).tiny))
 
     def partial_fit(
         self,
@@ -295,174 +379,55 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         self._check_parameters()
         first = not hasattr(self, "_followed")
         table = self._read_table(X, reset=first)
-        known = self._read_side(table.shape[0], y, must_link, cannot_link, side, None)
-        data = Data(table, known, read_weights(sample_weight, table))
-        with one_blas_thread():
-            survey = self._survey(Rows(table, data.weights))
-            reached = self._reach(data, survey) if first else None
-            step = follow_batch(self._followed if reached is None else reached, data, self._assemble)
-            self._followed = step.followed
-            mixture, seen, state = step.mixture, step.data.side, step.followed.stream.state
-            trace = Trace(state, (), converged=False) if reached is None else reached.trace._replace(state=state)
-            classes = self._classes(Reached(mixture, trace), seen)
-            self._store(Fitted(mixture, trace, survey.total, classes), seen)
         n = table.shape[0]
+        known = self._read_side(n, y, must_link, cannot_link, side, None)
+        batch = Problem(table, known, read_weights(sample_weight, n))
+        with one_blas_thread():
+            survey = self._survey(table, batch.weights)
+            before: Fit | KeptStream
+            if first:
+                ascent = self._ascend(batch, survey)
+                before = self._pruned(ascent)
+                self._history = ascent.recorder.of(before.trace.start)
+            else:
+                before = self._followed
+            step = follow_batch(before, batch, self._mixture)
+            self._followed = step.kept
+            seen, state = step.problem.side, step.kept.stream.state
+            trace = before.trace._replace(state=state) if isinstance(before, Fit) else Trace(state)
+            fit = Fit(step.mixture, trace)
+            self._store(Fitted(fit, survey.total, self._classes(fit, seen)), seen)
         self.labels_ = self.labels_[-n:]
         self._posterior = None if self._posterior is None else self._posterior[-n:]
         self.violations_ = violations(known, self.labels_)
         return self
 
-    def _fit(self, X: AnyArray, side: SideInformation, sample_weight: FloatArray | None, survey: Survey) -> Fitted:
-        self.__dict__.pop("_followed", None)
-        data = Data(X, side, sample_weight)
-        reached = self._reach(data, survey)
-        classes = self._classes(reached, side)
-        if self.unlabelled_weight == "auto" and self._pulls_away(reached, side, classes):
-            reached = self._settle(reached, data, survey.total)
-        return Fitted(reached.mixture, reached.trace, survey.total, classes)
 
-    def _reach(self, data: Data, survey: Survey) -> Reached:
-        """Find components, as many as are needed, and ascend."""
-        side = data.side
-        if self.potential != "constant" and side.statements - {"labels"}:
-            raise ValueError(
-                f"potential={self.potential!r} takes labels only, as the paper does; use potential='constant' for "
-                "links and blocks."
-            )
-        random = check_random_state(self.random_state)
-        few = start_from(data, random)
-        n_labels = len(side.label_names)
-        layout = lay_out(side.label_names, self.n_components or self._most_components(few, n_labels), 1)
-        if layout.n_components > few.X.shape[0]:
-            raise ValueError(
-                f"n_components={layout.n_components} is more than the n_samples = {few.X.shape[0]} rows that count; "
-                "use fewer components."
-            )
-        backend = backend_for(_PASSES_EXPECTED * data.X.shape[0] * layout.n_components)
-        centres = self._centres(data.X, layout.n_components, random)
-        family = self._emissions(data, survey, centres)
-        recorder = Recorder(survey.total, self.keep_history)
-        mixture = self._assemble(self._weighted(data, 1.0), family, layout.n_components, backend)
-        sample = Sample(
-            mixture=self._assemble(self._weighted(few, 1.0), family, layout.n_components, backend),
-            scaled=embedding(few, self._columns, survey, random),
-            weights=np.ones(few.X.shape[0]) if few.weights is None else few.weights,
-            codes=few.side.labels,
-            layout=layout,
-            whole=few.whole,
-        )
+def most_components(few: StartRows, n_labels: int) -> int:
+    """Return ten more than there are labels, and no more than there are different rows."""
+    wanted = n_labels + _SPARE_COMPONENTS
+    if few.problem.n_rows > _ROWS_LOOKED_THROUGH or few.problem.table.is_sparse:
+        return wanted
+    return max(min(wanted, len(np.unique(few.values, axis=0))), n_labels)
 
-        def start() -> MixtureState:
-            recorder.begin()
-            if centres is not None and self.init_params == "distances":
-                return from_distances(mixture, centres)
-            return STARTS[self.init_params](sample, random)
 
-        trace = climb_from(
-            [start] * self.n_init,
-            recorder.watch(mixture),
-            max_iter=self.max_iter,
-            tol=self.tol,
-            total_weight=survey.total,
-            callbacks=self.callbacks or (),
-            verbose=self.verbose,
-        )
-        self._history = recorder.of_best()
-        reached = Reached(mixture, trace)
-        if self.prune and self.potential == "constant":
-            reached = self._pruned(reached, survey.total)
-        return reached
+def shrunk(mixture: Mixture, components: IntArray) -> Mixture:
+    """Return the mixture with as many components as these, and their priors."""
+    family, weights = mixture.family, mixture.weights
+    assert isinstance(family, ConjugateFamily)
+    assert isinstance(weights, StickBreakingWeights | DirichletWeights)
+    fewer = replace(weights, n_components=len(components))
+    coupling = Independent(fewer.classes, mixture.backend)
+    return replace(mixture, family=family.narrowed(components), weights=fewer, coupling=coupling)
 
-    def _most_components(self, few: Data, n_labels: int) -> int:
-        """Return ten more than there are labels, and no more than there are different rows."""
-        wanted = n_labels + _SPARE_COMPONENTS
-        if few.X.shape[0] > _ROWS_LOOKED_THROUGH or issparse(few.X):
-            return wanted
-        return max(min(wanted, len(np.unique(few.X, axis=0))), n_labels)
 
-    def _centres(self, X: AnyArray, n_components: int, random: np.random.RandomState) -> FloatArray | None:
-        """Return the centres of k-means, where prior or start ask for them."""
-        by_prior = isinstance(self.mean_prior, str)
-        if by_prior:
-            check_choice("mean_prior", self.mean_prior, ("kmeans",))
-        if not by_prior and self.init_params != "distances":
-            return None
-        if set(self._columns.kinds) != {"gaussian"} or np.isnan(X).any():
-            raise ValueError(
-                "mean_prior='kmeans' and init_params='distances' need Gaussian columns without missing cells; use "
-                "init_params='short_runs' and leave mean_prior out."
-            )
-        return kmeans_centres(X, n_components, random)
-
-    def _emissions(self, data: Data, survey: Survey, centres: FloatArray | None) -> ConjugateFamily:
-        """Return the family of the table, with its prior."""
-        numbers = self._columns.of_kind("gaussian")
-        variances = survey.variance[numbers]
-        labelled = np.flatnonzero(data.side.labels >= 0) if len(numbers) else np.empty(0, dtype=np.int64)
-        spread = ClassSpread(np.diag(variances), 1.0)
-        if len(labelled):
-            rows = np.asarray(Rows(data.X).gather(labelled), dtype=float)[:, numbers]
-            weights = np.ones(len(labelled)) if data.weights is None else data.weights[labelled]
-            spread = expected_spread(rows, data.side.labels[labelled], weights, variances)
-        covariance = self.prior_scale * spread.covariance
-        prior = GaussianPrior(
-            covariance_type=self.covariance_type,
-            variances=covariance if self.covariance_type == "full" else np.diagonal(covariance).copy(),
-            rows=spread.rows if self.prior_rows is None else self.prior_rows,
-            mean_precision=self.mean_precision_prior,
-        )
-        family = family_of(self._columns, survey, prior)
-        mean = centres if isinstance(self.mean_prior, str) else self.mean_prior
-        return with_prior_of(
-            family,
-            mean=None if mean is None else np.asarray(mean, dtype=float),
-            degrees=self.degrees_of_freedom_prior,
-            scatter=None if self.covariance_prior is None else np.asarray(self.covariance_prior, dtype=float),
-        )
-
-    def _weighted(self, data: Data, automatic: float) -> Data:
-        """Return the data with rows that have no label weighted down."""
-        weight = automatic if self.unlabelled_weight == "auto" else float(self.unlabelled_weight)
-        if weight == 1 or not len(data.side.label_names):
-            return data
-        weights = np.where(data.side.labels >= 0, 1.0, weight)
-        return data._replace(weights=weights if data.weights is None else weights * data.weights)
-
-    def _assemble(self, data: Data, family: ConjugateFamily, n_components: int, backend: Backend) -> Mixture:
-        potential = Potential(self.potential, self.strength, self.repulsion)
-        weights = WEIGHTS[self.weights](n_components, self.concentration)
-        return assemble(data, family, weights, potential, backend, thread_count(self.n_jobs))
-
-    def _pruned(self, reached: Reached, total: float) -> Reached:
-        family: Any = reached.mixture.family
-        tol, callbacks = self.tol * total, self.callbacks or ()
-        return prune(reached, shrunk, family.divergence, max_iter=self.max_iter, tol=tol, callbacks=callbacks)
-
-    def _classes(self, reached: Reached, side: SideInformation) -> IntArray:
-        """Return the class of each component."""
-        mixture, state = reached.mixture, reached.trace.state
-        expectation = mixture.expect(state)
-        n_labels = len(side.label_names)
-        owned = labelled_sums(mixture, expectation.coupled, side.labels, n_labels)
-        if self.potential != "constant" or not n_labels:
-            return classes_one_to_one(owned)
-        drawn = freely_drawn(mixture, state, side.labels, n_labels)
-        return classes_by_labels(owned, drawn, expectation.statistics.mass)
-
-    def _pulls_away(self, reached: Reached, side: SideInformation, classes: IntArray) -> bool:
-        """Say whether all components belong to labels, but too few labelled rows would go there by themselves."""
-        n_labels = len(side.label_names)
-        if self.potential != "constant" or not n_labels or int(classes.max()) >= n_labels:
-            return False
-        drawn = freely_drawn(reached.mixture, reached.trace.state, side.labels, n_labels)
-        right = drawn[classes, np.arange(len(classes))].sum()
-        return bool(right < _LEAST_AGREEMENT * drawn.sum())
-
-    def _settle(self, reached: Reached, data: Data, total: float) -> Reached:
-        """Go on with rows without labels weighted down."""
-        mixture, trace = reached
-        family: Any = mixture.family
-        n_components = len(mixture.weights.classes)
-        lighter = self._assemble(self._weighted(data, _SETTLED_WEIGHT), family, n_components, mixture.backend)
-        after = ascend(lighter.step, trace.state, max_iter=self.max_iter, tol=self.tol * total)
-        return Reached(lighter, Trace(after.state, after.objectives, after.converged))
+def freely_drawn(mixture: Mixture, state: MixtureState, side: SideInformation) -> FloatArray:
+    """Return how many rows of each label every component would have, had labels no say (labels, components)."""
+    labelled = np.flatnonzero(side.labels >= 0)
+    drawn = np.zeros((len(side.label_names), len(mixture.weights.classes)))
+    if len(labelled):
+        rows = Rows(ArrayTable(mixture.rows.table.take(labelled)))
+        alone = replace(mixture, rows=rows, couplings=(), executor=ONE_THREAD)
+        for part in alone.assign(state.afresh()):
+            np.add.at(drawn, side.labels[labelled][part.numbers], part.posterior)
+    return drawn

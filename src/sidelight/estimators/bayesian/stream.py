@@ -4,89 +4,97 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import issparse, vstack
+from scipy.sparse import vstack
 
 from sidelight._storable import storable
-from sidelight.estimators.starts.sample import Data
+from sidelight._typing import AnyArray, FloatArray
+from sidelight.estimators.base.classes import Layout
+from sidelight.estimators.starts.sample import Problem
 from sidelight.inference.mixture import Mixture, MixtureState
-from sidelight.inference.pruning import Reached
+from sidelight.inference.protocols import Family
+from sidelight.inference.pruning import Fit
 from sidelight.inference.streaming import Stream, follow
 from sidelight.kernels.loops import Backend, backend_for
+from sidelight.side import SideInformation
 from sidelight.side.appending import append
+from sidelight.tables.array import ArrayTable
 
 # Compiled loops are loaded once for the whole stream: they pay as soon as they would in a fit of this many passes.
 _BATCHES_EXPECTED = 30
 
 
-@storable("Followed")
-class Followed(NamedTuple):
+@storable("KeptRows")
+class KeptRows(NamedTuple):
+    """The rows so far that have statements, their side information and their weights."""
+
+    X: AnyArray
+    side: SideInformation
+    weights: FloatArray | None
+
+
+@storable("KeptStream")
+class KeptStream(NamedTuple):
     """What a stream keeps from batch to batch.
 
     Parameters
     ----------
     family : Family
     stream : Stream
-    kept : Data
-        All rows so far that something was said about.
+    kept : KeptRows
     """
 
     family: Any
     stream: Stream
-    kept: Data
+    kept: KeptRows
 
 
-class Step(NamedTuple):
+class StreamStep(NamedTuple):
     """A step on a batch.
 
     Parameters
     ----------
     mixture : Mixture
         On the rows kept before and the batch.
-    data : Data
+    problem : Problem
         These rows.
-    followed : Followed
+    kept : KeptStream
     """
 
     mixture: Mixture
-    data: Data
-    followed: Followed
+    problem: Problem
+    kept: KeptStream
 
 
-Assemble = Callable[[Data, Any, int, Backend], Mixture]
+Assemble = Callable[[Problem, Family, Layout, Backend], Mixture]
 
 
-def follow_batch(before: Followed | Reached, batch: Data, assemble: Assemble) -> Step:
+def follow_batch(before: KeptStream | Fit, batch: Problem, assemble: Assemble) -> StreamStep:
     """Take one step on a batch; after a fit to the first one, on the same."""
     start: Stream | MixtureState
-    if isinstance(before, Reached):
-        data, mixture, start = batch, before.mixture, before.trace.state
+    if isinstance(before, Fit):
+        problem, mixture, start = batch, before.mixture, before.trace.state
     else:
-        data, start = _below(before.kept, batch), before.stream
-        n_components = len(start.free.mass)
-        backend = backend_for(_BATCHES_EXPECTED * data.X.shape[0] * n_components)
-        mixture = assemble(data, before.family, n_components, backend)
-    stream = follow(mixture, start, _n_free(mixture))
-    return Step(mixture, data, Followed(mixture.family, stream, _kept(mixture, data)))
+        problem, start = _below(before.kept, batch), before.stream
+        layout = Layout(np.arange(len(start.free.mass)), 0)
+        backend = backend_for(_BATCHES_EXPECTED * problem.n_rows * layout.n_components)
+        mixture = assemble(problem, before.family, layout, backend)
+    stream = follow(mixture, start, mixture.alone.total_weight())
+    return StreamStep(mixture, problem, KeptStream(mixture.family, stream, _kept(mixture, problem)))
 
 
-def _n_free(mixture: Mixture) -> float:
-    free = np.ones(mixture.rows.X.shape[0], dtype=bool)
-    if mixture.rows.left_out is not None:
-        free = ~mixture.rows.left_out
-    return float(free.sum() if mixture.rows.weights is None else mixture.rows.weights[free].sum())
+def _kept(mixture: Mixture, problem: Problem) -> KeptRows:
+    """Return the rows with statements."""
+    rows = np.sort(np.concatenate([np.empty(0, dtype=np.int64), *(c.rows for c in mixture.couplings)]))
+    weights = None if problem.weights is None else problem.weights[rows]
+    return KeptRows(problem.table.take(rows), problem.side.restrict(rows), weights)
 
 
-def _kept(mixture: Mixture, data: Data) -> Data:
-    """Return the rows that something was said about."""
-    rows = np.empty(0, dtype=np.int64) if mixture.joint is None else np.sort(mixture.joint.rows)
-    weights = None if data.weights is None else data.weights[rows]
-    return Data(data.X[rows], data.side.restrict(rows), weights)
-
-
-def _below(upper: Data, lower: Data) -> Data:
-    X = vstack([upper.X, lower.X], format="csr") if issparse(lower.X) else np.concatenate([upper.X, lower.X])
+def _below(kept: KeptRows, batch: Problem) -> Problem:
+    """Return the rows of a batch below those that were kept."""
+    new = batch.table.take(slice(0, batch.n_rows))
+    X = vstack([kept.X, new], format="csr") if batch.table.is_sparse else np.concatenate([kept.X, new])
     weights = None
-    if upper.weights is not None or lower.weights is not None:
-        parts = [np.ones(part.X.shape[0]) if part.weights is None else part.weights for part in (upper, lower)]
-        weights = np.concatenate(parts)
-    return Data(X, append(upper.side, lower.side), weights)
+    if kept.weights is not None or batch.weights is not None:
+        upper = np.ones(kept.X.shape[0]) if kept.weights is None else kept.weights
+        weights = np.concatenate([upper, batch.row_weights()])
+    return Problem(ArrayTable(X), append(kept.side, batch.side), weights)

@@ -8,13 +8,12 @@ import numpy as np
 from sklearn.utils.extmath import row_norms
 
 from sidelight._typing import FloatArray, IntArray
-from sidelight.estimators.starts.sample import Data
-from sidelight.estimators.starts.short_runs import Sample, from_kmeans_plus_plus
+from sidelight.estimators.starts.sample import Sample
+from sidelight.estimators.starts.short_runs import from_kmeans_plus_plus
 from sidelight.graphs.ward import constrained_ward
 from sidelight.inference.loop import ascend
 from sidelight.inference.mixture import MixtureState
-from sidelight.inference.rows import Rows
-from sidelight.inference.starts import SAMPLE_ROWS, choose_rows, lloyd, nearest_components, row_order, spread_centres
+from sidelight.inference.starts import lloyd, nearest_components, spread_centres
 from sidelight.side import SideInformation
 
 _LLOYD_STEPS = 10
@@ -26,10 +25,14 @@ _SHORT_STEPS, _SHORT_TOL = 15, 1e-3
 
 @dataclass(frozen=True, eq=False)
 class LinkedSample:
-    """Some rows to start from, with what is known about them."""
+    """A sample whose pieces are found once for all starts."""
 
     sample: Sample
-    side: SideInformation
+
+    @property
+    def side(self) -> SideInformation:
+        """The side information about its rows."""
+        return self.sample.side
 
     @cached_property
     def pieces(self) -> IntArray:
@@ -43,29 +46,18 @@ class LinkedSample:
         labels = np.full(together.max() + 1, -1)
         labels[together] = sample.codes
         n_pieces = _PIECES_PER_CLASS * sample.layout.n_classes
-        return constrained_ward(sample.scaled, sample.weights, together, _differ(labels), n_pieces)
+        return constrained_ward(sample.points, sample.weights, together, _differ(labels), n_pieces)
 
 
 LinkStart = Callable[[LinkedSample, np.random.RandomState], MixtureState]
-
-
-def start_from_linked(data: Data, random: np.random.RandomState) -> Data:
-    """Return the rows to start from, sorted: all of a small table, of a large one linked rows first."""
-    spoken_of = np.where(data.side.mentioned, 0, -1)
-    rows = choose_rows(len(data.X), data.weights, spoken_of, random)
-    values = Rows(data.X).gather(rows)
-    order = row_order(values, data.side.labels[rows])
-    rows = rows[order]
-    weights = None if data.weights is None else data.weights[rows]
-    return Data(values[order], data.side.restrict(rows), weights, whole=len(data.X) <= SAMPLE_ROWS)
 
 
 def from_spread_classes(given: LinkedSample, random: np.random.RandomState) -> MixtureState:
     """Start each class at a centre of k-means++ and the rows nearest to it, as Yu et al. do."""
     sample = given.sample
     one_each = np.arange(sample.layout.n_classes)
-    centres = spread_centres(sample.scaled, sample.weights, sample.codes, one_each, random)
-    return _from_classes(sample, nearest_components(sample.scaled, centres, sample.codes, one_each), random)
+    centres = spread_centres(sample.points, sample.weights, sample.codes, one_each, random)
+    return _from_classes(sample, nearest_components(sample.points, centres, sample.codes, one_each), random)
 
 
 def from_kmeans_classes(given: LinkedSample, random: np.random.RandomState) -> MixtureState:
@@ -98,7 +90,7 @@ def from_link_runs(given: LinkedSample, random: np.random.RandomState) -> Mixtur
     tol = _SHORT_TOL * weights.sum()
     traces = [ascend(mixture.step, start(given, random), max_iter=_SHORT_STEPS, tol=tol) for start in begin]
     best = max(traces, key=lambda trace: trace.objectives[-1])
-    return best.state._replace(coupled=None)
+    return best.state.afresh()
 
 
 PLAIN_STARTS: dict[str, LinkStart] = {"k-means++": from_spread_classes, "kmeans": from_kmeans_classes}
@@ -120,8 +112,8 @@ def seed_classes(given: LinkedSample, random: np.random.RandomState) -> IntArray
     n_chunklets, n_classes = len(closure.sizes), sample.layout.n_classes
     mass = np.bincount(closure.chunklets, weights=sample.weights, minlength=n_chunklets)
     spoken_of = np.bincount(closure.chunklets, weights=side.mentioned, minlength=n_chunklets) > 0
-    centres = np.zeros((n_chunklets, sample.scaled.shape[1]))
-    np.add.at(centres, closure.chunklets, sample.scaled * sample.weights[:, None])
+    centres = np.zeros((n_chunklets, sample.points.shape[1]))
+    np.add.at(centres, closure.chunklets, sample.points * sample.weights[:, None])
     centres /= np.where(mass > 0, mass, 1.0)[:, None]
 
     classes = closure.labels.copy()
@@ -181,15 +173,15 @@ def _from_pieces(given: LinkedSample, apart: IntArray, random: np.random.RandomS
     labels = np.full(pieces.max() + 1, -1)
     np.maximum.at(labels, pieces, sample.codes)
     apart = np.concatenate([_differ(labels), apart])
-    clusters = constrained_ward(sample.scaled, sample.weights, pieces, apart, sample.layout.n_classes)
+    clusters = constrained_ward(sample.points, sample.weights, pieces, apart, sample.layout.n_classes)
     return _from_classes(sample, _named(clusters, sample.codes, sample.layout.n_classes), random)
 
 
 def _from_seeds(sample: Sample, codes: IntArray, random: np.random.RandomState) -> MixtureState:
     """Start from k-means that leaves the rows with a code (m,) in their class."""
     one_each = np.arange(sample.layout.n_classes)
-    centres = spread_centres(sample.scaled, sample.weights, codes, one_each, random)
-    classes = lloyd(sample.scaled, sample.weights, centres, codes, one_each, max_iter=_LLOYD_STEPS)
+    centres = spread_centres(sample.points, sample.weights, codes, one_each, random)
+    classes = lloyd(sample.points, sample.weights, centres, codes, one_each, max_iter=_LLOYD_STEPS)
     return _from_classes(sample, classes, random)
 
 

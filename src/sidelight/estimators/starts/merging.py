@@ -8,6 +8,7 @@ import numpy as np
 from sidelight._typing import IntArray
 from sidelight.inference.loop import ascend
 from sidelight.inference.mixture import Expectation, Mixture, MixtureState
+from sidelight.inference.protocols import Family
 
 _MOST_STEPS = 60
 # All pairs of ten components.
@@ -56,11 +57,16 @@ def merge_down(
 def lowest_bic(stages: Iterable[Stage], total: float) -> int:
     """Return the number of components of the stage with the lowest BIC; of equals, the first."""
 
-    def bic(stage: Stage) -> float:
-        n_parameters = stage.mixture.family.n_parameters(stage.n_components) + stage.n_components - 1
-        return float(-2 * stage.expectation.evidence + n_parameters * np.log(total))
+    def criterion(stage: Stage) -> float:
+        return bic(stage.expectation.evidence, stage.mixture.family, stage.n_components, total)
 
-    return min(stages, key=bic).n_components
+    return min(stages, key=criterion).n_components
+
+
+def bic(log_likelihood: float, family: Family, n_components: int, total: float) -> float:
+    """Return the Bayesian information criterion of a mixture on rows of this total weight."""
+    n_parameters = family.n_parameters(n_components) + n_components - 1
+    return float(-2 * log_likelihood + n_parameters * np.log(total))
 
 
 def _with_two_merged(smaller: Mixture, expectation: Expectation, n_components: int) -> MixtureState:

@@ -1,39 +1,109 @@
-"""A table with what is known about its rows, and the part of it that a fit starts from."""
+"""What is to be fitted, and the rows of it that a fit starts from."""
 
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import issparse
 
-from sidelight._storable import storable
-from sidelight._typing import AnyArray, FloatArray
-from sidelight.inference.rows import Rows
+from sidelight._typing import AnyArray, FloatArray, IntArray
+from sidelight.estimators.base.classes import Layout
+from sidelight.inference.mixture import Mixture
 from sidelight.inference.starts import SAMPLE_ROWS, choose_rows, row_order
 from sidelight.side import SideInformation
+from sidelight.tables.array import ArrayTable
+from sidelight.tables.kinds import Columns, kind_named
+from sidelight.tables.schema import Schema
 from sidelight.tables.survey import Survey
+from sidelight.tables.table import Table
 
 
-@storable("Data")
-class Data(NamedTuple):
-    """Rows, what is known about them, their weights, and whether they are the whole table."""
+class Problem(NamedTuple):
+    """A table, the side information about its rows, and their weights (all one where None)."""
 
-    X: AnyArray
+    table: Table
     side: SideInformation
     weights: FloatArray | None
-    whole: bool = True
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.table.shape[0]
+
+    def row_weights(self) -> FloatArray:
+        """Return the weights of the rows."""
+        return np.ones(self.n_rows) if self.weights is None else self.weights
 
 
-def start_from(data: Data, random: np.random.RandomState) -> Data:
-    """Return the rows to start from, sorted: all of a small table, a sample of a large one."""
-    n = data.X.shape[0]
-    rows = choose_rows(n, data.weights, data.side.labels, random)
-    values = data.X[rows] if issparse(data.X) else Rows(data.X).gather(rows)
-    order = row_order(values, data.side.labels[rows])
-    rows = rows[order]
-    weights = None if data.weights is None else data.weights[rows]
-    return Data(values[order], data.side.restrict(rows), weights, whole=n <= SAMPLE_ROWS)
+class StartRows(NamedTuple):
+    """The rows that a fit starts from, in memory and sorted.
+
+    Parameters
+    ----------
+    problem : Problem
+        These rows as a problem of their own.
+    values : (m, d)
+    whole : bool
+        Whether the table is small enough to start from all of it.
+    """
+
+    problem: Problem
+    values: AnyArray
+    whole: bool
 
 
-def scale_of(survey: Survey) -> FloatArray:
-    """Return the standard deviations, one where a feature is constant."""
-    return np.where(survey.variance > 0, np.sqrt(survey.variance), 1.0)
+class Sample(NamedTuple):
+    """The rows that a fit starts from, as a mixture of their own.
+
+    Parameters
+    ----------
+    mixture : Mixture
+    values : (m, d)
+        The rows.
+    points : (m, d')
+        The rows where distances mean something: in standard deviations, categories as directions.
+    weights : (m,)
+    codes : (m,)
+        Label codes, -1 unknown.
+    layout : Layout
+    whole : bool
+    side : SideInformation
+    """
+
+    mixture: Mixture
+    values: AnyArray
+    points: FloatArray
+    weights: FloatArray
+    codes: IntArray
+    layout: Layout
+    whole: bool
+    side: SideInformation
+
+
+def start_rows(problem: Problem, preferred: IntArray, random: np.random.RandomState) -> StartRows:
+    """Return the rows to start from: all of a small table; of a large one, half of them preferred rows.
+
+    Parameters
+    ----------
+    problem : Problem
+    preferred : (n,)
+        Not negative for rows that a sample should have: those with labels, or with any statement.
+    random : RandomState
+    """
+    rows = choose_rows(problem.n_rows, problem.weights, preferred, random)
+    values = problem.table.gather(rows)
+    order = row_order(values, problem.side.labels[rows])
+    rows, values = rows[order], values[order]
+    weights = None if problem.weights is None else problem.weights[rows]
+    few = Problem(ArrayTable(values), problem.side.restrict(rows), weights)
+    return StartRows(few, values, whole=problem.n_rows <= SAMPLE_ROWS)
+
+
+def embedding(
+    values: AnyArray, weights: FloatArray, schema: Schema, survey: Survey, random: np.random.RandomState
+) -> FloatArray:
+    """Return encoded rows (m, d) as points (m, d'), each column as its kind embeds it."""
+    parts = []
+    for name in sorted(set(schema.kinds)):
+        kind, numbers = kind_named(name), schema.of_kind(name)
+        columns = Columns(survey.only(numbers), schema.n_categories(numbers))
+        parts.append(kind.embed(values if kind.whole_rows else values[:, numbers], weights, columns, random))
+    return np.concatenate(parts, axis=1)

@@ -1,14 +1,14 @@
 """The starts an estimator can be asked for, each a way to find a first state on a sample of the rows."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
 from sidelight._typing import AnyArray, FloatArray, IntArray
-from sidelight.estimators.base.layout import Layout
+from sidelight.estimators.starts.sample import Sample
 from sidelight.inference.loop import ascend
-from sidelight.inference.mixture import Mixture, MixtureState
+from sidelight.inference.mixture import MixtureState
 from sidelight.inference.starts import (
     component_means,
     lloyd,
@@ -17,6 +17,8 @@ from sidelight.inference.starts import (
     spread_centres,
     state_given,
 )
+from sidelight.tables.schema import Schema
+from sidelight.tables.survey import Survey
 
 # Of a small table eight runs cost next to nothing; of a large one half as many find what the full passes then refine.
 _RUNS_SMALL, _RUNS_LARGE = 8, 4
@@ -24,31 +26,6 @@ _FIRST_STEPS = 5
 _FURTHER_STEPS = 24
 _SHORT_TOL = 1e-3
 _LLOYD_STEPS = 10
-
-
-class Sample(NamedTuple):
-    """Some rows of the table, sorted, to start from.
-
-    Parameters
-    ----------
-    mixture : Mixture
-        The model on these rows alone.
-    scaled : (m, d)
-        The rows in units of the table's standard deviations.
-    weights : (m,)
-    codes : (m,)
-        Label codes, -1 unknown.
-    layout : Layout
-    whole : bool
-        Whether these are all the rows there are.
-    """
-
-    mixture: Mixture
-    scaled: FloatArray
-    weights: FloatArray
-    codes: IntArray
-    layout: Layout
-    whole: bool
 
 
 Start = Callable[[Sample, np.random.RandomState], MixtureState]
@@ -77,14 +54,14 @@ def from_short_runs(sample: Sample, random: np.random.RandomState) -> MixtureSta
     for run in range(_RUNS_SMALL if sample.whole else _RUNS_LARGE):
         centres = _centres(sample if run == 0 else sample._replace(codes=unknown), random)
         if run > 0 and sample.layout.n_labelled:
-            centres = match_to_labels(sample.scaled, centres, sample.codes, sample.layout.classes)
+            centres = match_to_labels(sample.points, centres, sample.codes, sample.layout.classes)
         # Every other run goes without k-means, which would lead many starts to the same place.
         start = _from_nearest(sample, centres) if run % 2 else _from_lloyd(sample, centres)
         traces.append(ascend(sample.mixture.step, start, max_iter=_FIRST_STEPS, tol=tol))
     ahead = traces if sample.whole else [max(traces, key=lambda trace: trace.objectives[-1])]
     finished = [ascend(sample.mixture.step, trace.state, max_iter=_FURTHER_STEPS, tol=tol) for trace in ahead]
     best = max(finished, key=lambda trace: trace.objectives[-1])
-    return best.state._replace(coupled=None)
+    return best.state.afresh()
 
 
 def from_labels(sample: Sample, random: np.random.RandomState) -> MixtureState:
@@ -96,14 +73,20 @@ def from_labels(sample: Sample, random: np.random.RandomState) -> MixtureState:
         raise ValueError("init_params='labels' needs labelled rows, but y has none; use 'short_runs' or 'kmeans'.")
     centres = _centres(sample, random)
     classes = sample.layout.classes
-    assignment = nearest_components(sample.scaled, centres, sample.codes, classes)
+    assignment = nearest_components(sample.points, centres, sample.codes, classes)
     counts = (sample.codes >= 0) | (classes[assignment] >= sample.layout.n_labelled)
     return _from_assignment(sample, assignment, counts)
 
 
-def from_given_means(sample: Sample, means: FloatArray, mean: FloatArray, scale: FloatArray) -> MixtureState:
-    """Start from means that the user gives and the rows nearest to them."""
-    return _from_nearest(sample, (means - mean) / scale)
+def at_means(sample: Sample, means: Any, schema: Schema, survey: Survey) -> MixtureState:
+    """Start from ``means_init`` and the rows nearest to these means."""
+    given = np.asarray(means, dtype=float)
+    expected = (sample.layout.n_components, sample.values.shape[1])
+    if given.shape != expected:
+        raise ValueError(f"means_init has shape {given.shape}, but this model needs {expected}.")
+    if set(schema.kinds) != {"gaussian"}:
+        raise ValueError("means_init is for tables of Gaussian columns; leave it out, and use init_params.")
+    return _from_nearest(sample, (given - survey.mean) / survey.scale)
 
 
 STARTS: dict[str, Start] = {
@@ -115,23 +98,23 @@ STARTS: dict[str, Start] = {
 
 
 def _from_nearest(sample: Sample, centres: FloatArray) -> MixtureState:
-    return _from_assignment(sample, nearest_components(sample.scaled, centres, sample.codes, sample.layout.classes))
+    return _from_assignment(sample, nearest_components(sample.points, centres, sample.codes, sample.layout.classes))
 
 
 def _from_lloyd(sample: Sample, centres: FloatArray) -> MixtureState:
     assignment = lloyd(
-        sample.scaled, sample.weights, centres, sample.codes, sample.layout.classes, max_iter=_LLOYD_STEPS
+        sample.points, sample.weights, centres, sample.codes, sample.layout.classes, max_iter=_LLOYD_STEPS
     )
     return _from_assignment(sample, assignment)
 
 
 def _centres(sample: Sample, random: np.random.RandomState) -> FloatArray:
-    return spread_centres(sample.scaled, sample.weights, sample.codes, sample.layout.classes, random)
+    return spread_centres(sample.points, sample.weights, sample.codes, sample.layout.classes, random)
 
 
 def _from_assignment(sample: Sample, assignment: IntArray, counts: AnyArray | None = None) -> MixtureState:
     n, k = len(assignment), sample.layout.n_components
     responsibilities = np.zeros((n, k))
     responsibilities[np.arange(n), assignment] = sample.weights if counts is None else sample.weights * counts
-    means = component_means(sample.mixture.rows.X, sample.weights, responsibilities)
+    means = component_means(sample.values, sample.weights, responsibilities)
     return state_given(sample.mixture, means, responsibilities)

@@ -1,8 +1,9 @@
-"""Threads: the pass brings its own, and keeps BLAS to one so that two layers do not get in each other's way."""
+"""Threads: a pass brings its own, and keeps BLAS to one so that two layers do not get in each other's way."""
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from functools import cache
 from queue import SimpleQueue
 from typing import TypeVar
@@ -25,39 +26,58 @@ def one_blas_thread() -> AbstractContextManager[object]:
     return _controller().limit(limits=1, user_api="blas")
 
 
-def thread_count(n_jobs: int | None) -> int:
-    """Return the number of threads that scikit-learn's ``n_jobs`` stands for: None is one, -1 all cores."""
-    return int(joblib.effective_n_jobs(n_jobs))
-
-
-def share_out(
-    work: Callable[[Worker, Part], Result], parts: Sequence[Part], hire: Callable[[], Worker], n_threads: int
-) -> Iterator[Result]:
-    """Work on every part, in threads if there are several, and yield the results in the order of the parts.
+@dataclass(frozen=True)
+class Threads:
+    """Run the parts of a pass in threads of this process.
 
     Parameters
     ----------
-    work : callable
-        Takes a worker, which no other thread uses meanwhile, and a part.
-    parts : sequence
-    hire : callable
-        Makes a worker; there is one for each thread.
     n_threads : int
+        The results are the same for any number.
     """
-    n_threads = max(min(n_threads, len(parts)), 1)
-    idle: SimpleQueue[Worker] = SimpleQueue()
-    for _ in range(n_threads):
-        idle.put(hire())
 
-    def task(part: Part) -> Result:
-        worker = idle.get()
-        try:
-            return work(worker, part)
-        finally:
-            idle.put(worker)
+    n_threads: int = 1
 
-    if n_threads == 1:
-        yield from map(task, parts)
-    else:
-        with ThreadPoolExecutor(n_threads) as threads:
-            yield from threads.map(task, parts)
+    @classmethod
+    def for_jobs(cls, n_jobs: int | None) -> "Threads":
+        """Return the threads that scikit-learn's ``n_jobs`` stands for: None is one, -1 all cores."""
+        return cls(thread_count(n_jobs))
+
+    def run(
+        self, work: Callable[[Worker, Part], Result], parts: Sequence[Part], make_worker: Callable[[], Worker]
+    ) -> Iterator[Result]:
+        """Work on every part and yield the results in the order of the parts.
+
+        Parameters
+        ----------
+        work : callable
+            Takes a worker, which no other thread uses meanwhile, and a part.
+        parts : sequence
+        make_worker : callable
+            Makes a worker; there is one for each thread.
+        """
+        n_threads = max(min(self.n_threads, len(parts)), 1)
+        idle: SimpleQueue[Worker] = SimpleQueue()
+        for _ in range(n_threads):
+            idle.put(make_worker())
+
+        def task(part: Part) -> Result:
+            worker = idle.get()
+            try:
+                return work(worker, part)
+            finally:
+                idle.put(worker)
+
+        if n_threads == 1:
+            yield from map(task, parts)
+        else:
+            with ThreadPoolExecutor(n_threads) as threads:
+                yield from threads.map(task, parts)
+
+
+ONE_THREAD = Threads()
+
+
+def thread_count(n_jobs: int | None) -> int:
+    """Return the number of threads that scikit-learn's ``n_jobs`` stands for: None is one, -1 all cores."""
+    return int(joblib.effective_n_jobs(n_jobs))

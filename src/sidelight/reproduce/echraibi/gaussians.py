@@ -9,7 +9,8 @@ import numpy as np
 from sidelight import BayesianMixture
 from sidelight._typing import AnyArray, FloatArray
 from sidelight.datasets import four_gaussians, two_views
-from sidelight.reproduce.echraibi.methods import CLUSTERS, MEASURES, Drawn, authors_form, fitted_labels, scores
+from sidelight.reproduce.echraibi.methods import CLUSTERS, MEASURES, Drawn, fitted_labels, scores
+from sidelight.reproduce.echraibi.published import SSDPGMM
 from sidelight.reproduce.framework.experiment import Experiment, Setting, Summary
 
 if TYPE_CHECKING:
@@ -36,8 +37,8 @@ def draw_view(view: str, seed: int) -> Drawn:
     return Drawn(X, y, known)
 
 
-def _published(truncation: int, seed: int) -> BayesianMixture:
-    return authors_form(truncation, 2, seed, weights="dirichlet_process", concentration=1.0)
+def _published(truncation: int, seed: int) -> SSDPGMM:
+    return SSDPGMM(truncation, weights="dirichlet_process", concentration=1.0, random_state=seed)
 
 
 def _models(truncation: int, seed: int) -> dict[str, Any]:

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
-from sidelight import BayesianMixture
 from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.metrics import clustering_accuracy_score
 from sidelight.reproduce.framework.experiment import ONE_CLUSTER
@@ -21,23 +20,6 @@ class Drawn(NamedTuple):
     X: FloatArray
     y: IntArray
     known: IntArray
-
-
-def authors_form(n_components: int, d: int, seed: int, **options: Any) -> BayesianMixture:
-    """Return the model with the settings with which the paper's table comes out."""
-    settings: dict[str, Any] = {
-        "weights": "dirichlet",
-        "concentration": 1 / n_components,
-        "potential": "divergence",
-        "strength": 0.001,
-        "mean_prior": "kmeans",
-        "mean_precision_prior": 1.0,
-        "degrees_of_freedom_prior": float(d),
-        "covariance_prior": np.eye(d),
-        "init_params": "distances",
-        "unlabelled_weight": 1.0,
-    }
-    return BayesianMixture(n_components, random_state=seed, **(settings | options))
 
 
 def fitted_labels(drawn: Drawn, models: Mapping[str, Any], method: str) -> AnyArray:

@@ -10,7 +10,8 @@ from sklearn.preprocessing import StandardScaler
 from sidelight import BayesianMixture, GraphPropagation, HMRFKMeans, LabelledMixture
 from sidelight._typing import FloatArray, IntArray
 from sidelight.datasets import load
-from sidelight.reproduce.echraibi.methods import FREE, MEASURES, Drawn, authors_form, fitted_labels, scores
+from sidelight.reproduce.echraibi.methods import FREE, MEASURES, Drawn, fitted_labels, scores
+from sidelight.reproduce.echraibi.published import SSDPGMM
 from sidelight.reproduce.framework.drawing import curves
 from sidelight.reproduce.framework.experiment import ONE_CLUSTER, Experiment, Printed, Setting
 
@@ -54,7 +55,7 @@ def measure_set(setting: Setting, method: str, seed: int) -> Mapping[str, float]
     drawn = draw_labels_of(name, fraction, seed)
     n_classes = int(drawn.y.max()) + 1
     models = {
-        "SS-DPGMM": lambda: authors_form(TRUNCATION[name], drawn.X.shape[1], seed),
+        "SS-DPGMM": lambda: SSDPGMM(TRUNCATION[name], random_state=seed),
         "HMRF-KMeans": lambda: HMRFKMeans(n_classes, random_state=seed),
         "BayesianMixture": lambda: BayesianMixture(random_state=seed),
         "LabelledMixture": lambda: LabelledMixture(random_state=seed),

@@ -1,29 +1,15 @@
 """Zhao and Miller 2005: links, the two methods as the paper has them, and what is measured of both."""
 
-import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
-from sidelight import ClassMixture, EquivalenceMixture, SideInformation
+from sidelight import EquivalenceMixture, SideInformation
 from sidelight._typing import AnyArray
-from sidelight.couplings.class_penalty.coupling import ClassMemory, ClassPenalty
-from sidelight.estimators.class_allocation import Allocation
-from sidelight.estimators.starts.short_runs import Sample
-from sidelight.inference.mixture import MixtureState
 from sidelight.metrics import purity_accuracy_score
 from sidelight.side import draw_side
 
 RHO, FREE, RAND, RIGHT = "ρ", "ρ, unlinked", "adjusted Rand, unlinked", "classes right"
 BY_BIC = "ClassMixture, K by BIC"
 _FRACTION = 0.3
-
-
-class Watched(ClassMixture):
-    """Keeps β, which the estimator has no further use for, as ``allocation_`` (components, classes)."""
-
-    def _settle(self, penalty: ClassPenalty, state: MixtureState, sample: Sample) -> Allocation:
-        memory: ClassMemory = state.coupled
-        self.allocation_ = np.exp(memory.log_allocation)
-        return super()._settle(penalty, state, sample)
 
 
 def linked(y: AnyArray, seed: int) -> SideInformation:

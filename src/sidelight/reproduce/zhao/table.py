@@ -8,11 +8,11 @@ import numpy as np
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
 
-from sidelight import EquivalenceMixture, HMRFKMeans
+from sidelight import ClassMixture, EquivalenceMixture, HMRFKMeans
 from sidelight._typing import AnyArray, FloatArray
 from sidelight.datasets import load
 from sidelight.reproduce.framework.experiment import ONE_CLUSTER, Experiment, Printed, Setting
-from sidelight.reproduce.zhao.methods import BY_BIC, FREE, RAND, RHO, RIGHT, Watched, linked, scores, shental_form
+from sidelight.reproduce.zhao.methods import BY_BIC, FREE, RAND, RHO, RIGHT, linked, scores, shental_form
 
 RIGHT_BY_BETA, COMPONENTS = "right by β", "components"
 _TWO_EACH = "EquivalenceMixture, 2 per class"
@@ -61,8 +61,8 @@ def measure_table(setting: Setting, method: str, seed: int) -> Mapping[str, floa
     options: dict[str, Any] = {"covariance_type": covariance_type, "random_state": seed}
     models: dict[str, Callable[[], Any]] = {
         "SGMM": lambda: shental_form(row.n_classes, X.shape[1], seed, covariance_type),
-        "MCGMM": lambda: Watched(row.n_components, **options),
-        BY_BIC: lambda: Watched(**options),
+        "MCGMM": lambda: ClassMixture(row.n_components, **options),
+        BY_BIC: lambda: ClassMixture(**options),
         "EquivalenceMixture": lambda: EquivalenceMixture(row.n_classes, **options),
         _TWO_EACH: lambda: EquivalenceMixture(row.n_classes, components_per_class=2, **options),
         "HMRFKMeans": lambda: HMRFKMeans(row.n_classes, random_state=seed),
@@ -70,7 +70,7 @@ def measure_table(setting: Setting, method: str, seed: int) -> Mapping[str, floa
     model = None if method == ONE_CLUSTER else models[method]().fit(X, side=side)
     labels = np.zeros(len(y), dtype=int) if model is None else model.labels_
     n_found = len(np.unique(labels))
-    by_beta = int((model.allocation_ > _NOT_ZERO).any(axis=0).sum()) if isinstance(model, Watched) else n_found
+    by_beta = int((model.allocation_ > _NOT_ZERO).any(axis=0).sum()) if isinstance(model, ClassMixture) else n_found
     return {
         **scores(y, labels, ~side.mentioned),
         RIGHT: float(n_found == row.n_classes),
