@@ -8,11 +8,13 @@ from scipy.special import betaln, digamma
 from sklearn.mixture import BayesianGaussianMixture
 
 from oracles.conjugate import collect, scores
+from oracles.mixtures import assigned
 from sidelight.couplings.independent import Independent
 from sidelight.families.conjugate import NormalWishart
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.rows import Rows
 from sidelight.kernels.loops import NUMPY, compiled
+from sidelight.tables.array import ArrayTable
 from sidelight.weights import DirichletWeights, GivenConcentration, StickBreakingWeights
 
 N, D, K = 400, 3, 5
@@ -94,17 +96,12 @@ def their_steps(X, family, responsibilities, kind):
 
 def our_steps(X, family, weights, responsibilities, backend=NUMPY):
     """Yield what our mixture gives after each step: responsibilities, the state they were taken at, and the next."""
-    mixture = Mixture(Rows(X), family, weights, Independent(np.arange(K), backend), None, backend)
+    mixture = Mixture(Rows(ArrayTable(X)), family, weights, Independent(np.arange(K), backend), (), backend)
     start = family.update(collect(family, family.around(X[:K]), X, responsibilities))
     mass = responsibilities.sum(axis=0)
     state = MixtureState(start, weights.update(mass, mass, None))
     for _ in range(STEPS):
-        found = np.empty((N, K))
-
-        def write(rows, posterior, _, found=found):
-            found[rows] = posterior
-
-        mixture.assignments(state, write)
+        found, _ = assigned(mixture, state)
         following, _ = mixture.step(state)
         yield found, state, following
         state = following

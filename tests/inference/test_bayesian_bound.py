@@ -1,6 +1,7 @@
 """The variational bound never falls: every conjugate family, all Bayesian weights, all kinds of statements."""
 
 from dataclasses import replace
+from operator import attrgetter
 
 import numpy as np
 from hypothesis import given, settings
@@ -11,9 +12,10 @@ from oracles.statements import field_of, random_side
 from sidelight.couplings.independent import Independent
 from sidelight.inference.loop import ascend
 from sidelight.inference.mixture import Mixture, MixtureState
-from sidelight.inference.pruning import Reached, prune
+from sidelight.inference.pruning import Fit, prune
 from sidelight.inference.rows import Rows
 from sidelight.kernels.loops import NUMPY
+from sidelight.tables.array import ArrayTable
 from sidelight.weights import DirichletWeights, Gamma, GivenConcentration, LearnedConcentration, StickBreakingWeights
 
 WEIGHTS = {
@@ -44,11 +46,10 @@ def problem(name, kind, seed, *, weighted, n=30, k=5, **statements):
     X[rng.random(X.shape) < missing] = np.nan
     row_weights = rng.uniform(0.5, 3, size=n) if weighted else None
     strength, repulsion = rng.choice([0.5, 5.0, 100.0]), rng.choice([0.0, 1.0])
-    field, left_out = field_of(random_side(rng, n, **statements), strength, repulsion, weights=row_weights)
+    field = field_of(random_side(rng, n, **statements), strength, repulsion, weights=row_weights)
     weights = WEIGHTS[kind](k)
-    mixture = Mixture(
-        Rows(X, row_weights, None, left_out), family, weights, Independent(np.arange(k), NUMPY), field, NUMPY
-    )
+    rows = Rows(ArrayTable(X), row_weights)
+    mixture = Mixture(rows, family, weights, Independent(np.arange(k), NUMPY), field, NUMPY)
     responsibilities = rng.dirichlet(np.full(k, 0.3), size=n)
     statistics = collect(family, family.around(X[:k]), X, responsibilities)
     return mixture, MixtureState(family.update(statistics), weights.update(statistics.mass, statistics.mass, None))
@@ -83,8 +84,8 @@ def test_every_step_raises_the_bound(name, kind, seed, labels, links, blocks, we
 @given(**cases)
 def test_pruning_raises_the_bound(name, kind, seed, labels, links, blocks, weighted):
     mixture, state = problem(name, kind, seed, labels=labels, links=links, blocks=blocks, weighted=weighted)
-    reached = Reached(mixture, ascend(mixture.step, state, max_iter=STEPS, tol=1e-6))
-    pruned = prune(reached, shrunk, mixture.family.divergence, max_iter=STEPS, tol=1e-6)
+    fit = Fit(mixture, ascend(mixture.step, state, max_iter=STEPS, tol=1e-6))
+    pruned = prune(fit, shrunk, mixture.family.divergence, attrgetter("step"), max_iter=STEPS, tol=1e-6)
     _, last = pruned.mixture.step(pruned.trace.state)
     assert_rising([*pruned.trace.objectives, last])
     np.testing.assert_allclose(pruned.mixture.weights.mean(pruned.trace.state.weights).sum(), 1.0)

@@ -5,12 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracles.mixtures import FAMILIES, family_for, random_state
+from oracles.mixtures import FAMILIES, assigned, family_for, random_state
 from sidelight import EquivalenceMixture, PairwiseMixture, PosteriorConstraintMixture, SideInformation
 from sidelight.estimators.base.classes import Layout
-from sidelight.estimators.starts.sample import Data
+from sidelight.estimators.starts.sample import Problem
 from sidelight.kernels.loops import NUMPY
 from sidelight.side import draw_links
+from sidelight.tables.array import ArrayTable
 
 MODELS = {
     "pairs": PairwiseMixture(),
@@ -33,7 +34,7 @@ def problem(model, seed, covariance_type, per_class, *, confidence=1.0, disjoint
     ).without_unused_names()
     layout = Layout(np.repeat(np.arange(3), per_class), len(side.label_names))
     family = family_for(X, covariance_type, rows=2.0, fraction=0.1)
-    mixture = model._assemble(Data(X, side, None), family, layout, NUMPY)
+    mixture = model._mixture(Problem(ArrayTable(X), side, None), family, layout, NUMPY)
     return mixture, random_state(rng, X, family, covariance_type, 3 * per_class)
 
 
@@ -49,13 +50,13 @@ def problem(model, seed, covariance_type, per_class, *, confidence=1.0, disjoint
 def test_every_step_raises_the_objective(seed, name, covariance_type, per_class, labelled, soft):
     confidence = 0.9 if soft and isinstance(MODELS[name], EquivalenceMixture) else 1.0
     mixture, state = problem(MODELS[name], seed, covariance_type, per_class, confidence=confidence, labelled=labelled)
-    assert mixture.joint.monotone
+    assert all(coupling.monotone for coupling in mixture.couplings)
     previous = -np.inf
     for _ in range(6):
         state, objective = mixture.step(state)
         assert objective >= previous - 1e-9 * abs(previous) if np.isfinite(previous) else True
         previous = objective
-    assert mixture.assignments(state, lambda *_: None) >= previous - 1e-9 * abs(previous)
+    assert assigned(mixture, state)[1] >= previous - 1e-9 * abs(previous)
 
 
 @settings(max_examples=15, deadline=None)
@@ -65,12 +66,7 @@ def test_pairs_are_the_graph_where_links_share_no_row(seed, per_class, labelled)
     for model in (PairwiseMixture(), EquivalenceMixture(pairs="conditional", unlinked_weight=1)):
         mixture, state = problem(model, seed, "full", per_class, disjoint=True, labelled=labelled)
         state = state._replace(weights=np.log(np.exp(state.weights) / np.exp(state.weights).sum()))
-        posterior = np.empty((40, 3 * per_class))
-
-        def write(rows, shares, log_evidence, posterior=posterior):
-            posterior[rows] = shares
-
-        objective = mixture.assignments(state, write)
+        posterior, objective = assigned(mixture, state)
         following, _ = mixture.step(state)
         found.append((objective, posterior, following))
     (one, by_pairs, step_one), (other, by_graph, step_other) = found
@@ -83,8 +79,9 @@ def test_pairs_are_the_graph_where_links_share_no_row(seed, per_class, labelled)
 @pytest.mark.parametrize("name", list(MODELS))
 def test_rows_in_no_link_stay_in_the_fast_pass(name):
     mixture, _ = problem(MODELS[name], 0, "full", 1)
-    coupled = set(mixture.joint.rows.tolist())
-    alone = set(range(40)) if mixture.rows.left_out is None else set(np.flatnonzero(~mixture.rows.left_out).tolist())
+    coupled = set(mixture.couplings[0].rows.tolist())
+    left_out = mixture.alone.left_out
+    alone = set(range(40)) if left_out is None else set(np.flatnonzero(~left_out).tolist())
     assert coupled | alone == set(range(40))
     assert len(coupled) < 25
     if "all" not in name:

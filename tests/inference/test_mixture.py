@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import multivariate_normal
 
-from oracles.mixtures import FAMILIES, family_for, mixture_of, random_state
+from oracles.mixtures import FAMILIES, assigned, family_for, mixture_of, random_state, rows_of
 from sidelight.couplings.chunklets import Chunklets
 from sidelight.couplings.hard import Hard
 from sidelight.couplings.independent import Independent
@@ -30,11 +30,10 @@ def problem(seed, covariance_type, assignment, *, labelled, weighted, blocks, n=
         rows["codes"] = codes
     if weighted:
         rows["weights"] = weights
-    joint = None
+    couplings = ()
     if blocks:
         members = rng.permutation(n)[:12]
-        rows["left_out"] = np.isin(np.arange(n), members)
-        joint = Chunklets(
+        chunklets = Chunklets(
             members,
             np.array([0, 3, 8]),
             np.array([-1, 1 if labelled else -1, -1]),
@@ -43,7 +42,8 @@ def problem(seed, covariance_type, assignment, *, labelled, weighted, blocks, n=
             classes,
             choose,
         )
-    mixture = mixture_of(X, family, k, backend=backend, coupling=coupling, classes=classes, joint=joint, **rows)
+        couplings = (chunklets,)
+    mixture = mixture_of(X, family, k, backend=backend, coupling=coupling, classes=classes, couplings=couplings, **rows)
     return mixture, random_state(rng, X, family, covariance_type, k)
 
 
@@ -63,7 +63,7 @@ def test_every_step_raises_the_objective(seed, covariance_type, assignment, labe
         state, objective = mixture.step(state)
         assert objective >= previous - 1e-9 * abs(previous) if np.isfinite(previous) else True
         previous = objective
-    final = mixture.assignments(state, lambda *_: None)
+    final = assigned(mixture, state)[1]
     assert final >= previous - 1e-9 * abs(previous)
 
 
@@ -73,7 +73,7 @@ def test_the_objective_is_the_likelihood_it_claims_to_be(assignment):
     _, objective = mixture.step(state)
     densities = np.stack(
         [
-            multivariate_normal(mean, covariance).logpdf(mixture.rows.X)
+            multivariate_normal(mean, covariance).logpdf(rows_of(mixture))
             for mean, covariance in zip(state.parameters.means, state.parameters.covariances, strict=True)
         ],
         axis=1,
@@ -142,13 +142,10 @@ def test_sweeping_a_chunk_at_once_gives_what_blocks_give(labelled, weighted, lef
 
 def test_rows_in_blocks_are_written_once_and_posteriors_sum_to_one():
     mixture, state = problem(7, "diag", "soft", labelled=True, weighted=True, blocks=True)
-    seen = np.zeros(len(mixture.rows.X))
-
-    def write(rows, posterior, log_evidence):
-        seen[rows] += 1
-        np.testing.assert_allclose(posterior.sum(axis=1), 1.0)
-
-    mixture.assignments(state, write)
+    seen = np.zeros(mixture.rows.shape[0])
+    for part in mixture.assign(state):
+        seen[part.numbers] += 1
+        np.testing.assert_allclose(part.posterior.sum(axis=1), 1.0)
     np.testing.assert_array_equal(seen, 1)
 
 
@@ -158,7 +155,7 @@ def test_a_table_that_is_wholly_coupled_needs_no_free_rows():
     family = family_for(X, "full", rows=1.0, fraction=0.1)
     classes = np.arange(2)
     members = np.arange(6)
-    joint = Chunklets(members, np.array([0, 3]), np.full(2, -1), np.ones(6), np.ones(2), classes, softly)
-    mixture = mixture_of(X, family, 2, joint=joint, left_out=np.ones(6, dtype=bool))
+    chunklets = Chunklets(members, np.array([0, 3]), np.full(2, -1), np.ones(6), np.ones(2), classes, softly)
+    mixture = mixture_of(X, family, 2, couplings=(chunklets,))
     state, first = mixture.step(random_state(rng, X, family, "full", 2))
     assert mixture.step(state)[1] >= first

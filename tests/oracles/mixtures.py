@@ -12,9 +12,11 @@ from sidelight.families.gaussian import (
     SphericalGaussian,
     TiedGaussian,
 )
+from sidelight.inference.executors.threads import Threads
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.rows import Rows
 from sidelight.kernels.loops import NUMPY
+from sidelight.tables.array import ArrayTable
 from sidelight.weights import MaximumLikelihoodWeights
 
 FAMILIES = {"full": FullGaussian, "tied": TiedGaussian, "diag": DiagonalGaussian, "spherical": SphericalGaussian}
@@ -38,18 +40,32 @@ def random_covariances(rng, covariance_type, k, d):
     }[covariance_type]
 
 
-def mixture_of(X, family, k, *, backend=NUMPY, coupling=Independent, classes=None, joint=None, n_threads=1, **rows):
+def mixture_of(X, family, k, *, backend=NUMPY, coupling=Independent, classes=None, couplings=(), n_threads=1, **rows):
     """Return a mixture of k components on a table; keywords are those of Rows."""
     classes = np.arange(k) if classes is None else classes
     return Mixture(
-        Rows(X, **rows),
+        Rows(ArrayTable(X), **rows),
         family,
         MaximumLikelihoodWeights(classes),
         coupling(classes, backend),
-        joint,
+        couplings,
         backend,
-        n_threads,
+        Threads(n_threads),
     )
+
+
+def assigned(mixture, state):
+    """Return the posterior (rows, components) of a mixture's rows, and the objective."""
+    posterior, evidence = np.full((mixture.rows.shape[0], len(mixture.weights.classes)), np.nan), 0.0
+    for part in mixture.assign(state):
+        posterior[part.numbers] = part.posterior
+        evidence += part.evidence
+    return posterior, evidence + mixture.log_prior(state)
+
+
+def rows_of(mixture):
+    """Return all rows of a mixture's table."""
+    return mixture.rows.table.take(slice(0, mixture.rows.shape[0]))
 
 
 def random_state(rng, X, family, covariance_type, k):

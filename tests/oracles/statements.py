@@ -26,11 +26,6 @@ def random_side(rng, n, *, labels=True, links=True, blocks=True):
 
 
 def field_of(side, strength, repulsion, *, weights=None, backend=NUMPY):
-    """Return the Potts field of some statements and which rows it takes; None and None where nothing is said."""
+    """Return the Potts field of some statements as a tuple of couplings, empty where there is no statement."""
     atoms = atoms_of(side, certain=strength)
-    if atoms is None:
-        return None, None
-    field = PottsField(lay_stages(atoms, weights), strength, repulsion, backend)
-    left_out = np.zeros(side.n_rows, dtype=bool)
-    left_out[field.rows] = True
-    return field, left_out
+    return () if atoms is None else (PottsField(lay_stages(atoms, weights), strength, repulsion, backend),)
