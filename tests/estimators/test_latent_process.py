@@ -200,9 +200,9 @@ def test_callbacks_see_the_steps_that_the_record_has():
 def test_callbacks_see_the_steps_of_all_starts_and_the_record_is_that_of_the_best():
     table, seen = load_wine().data, []
     model = lpd(4, n_init=4, callbacks=[seen.append]).fit(table)
-    begins = [number for number, progress in enumerate(seen) if progress.iteration == 1]
-    starts = [seen[begin:end] for begin, end in zip(begins, [*begins[1:], len(seen)], strict=True)]
-    assert len(starts) == 4
+    assert [progress.start for progress in seen] == sorted(progress.start for progress in seen)
+    starts = [[progress for progress in seen if progress.start == number] for number in (1, 2, 3, 4)]
+    assert sum(map(len, starts)) == len(seen)
     for start in starts:
         assert [progress.iteration for progress in start] == list(range(1, len(start) + 1))
     kept = max(starts, key=lambda start: start[-1].objective)

@@ -83,8 +83,8 @@ class LatentProcessDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMix
     keep_posterior : bool, optional
         Whether to keep ``posterior_``; None keeps it up to 64 MB.
     callbacks : iterable of callable, optional
-        Each is called with a ``Progress(iteration, objective, change)`` after every step of every start. The
-        objective is the bound before the step, of all rows together; ``iteration`` starts at 1 in every start.
+        Each is called with a ``Progress`` after every step of every start: ``start`` and ``iteration``, both from 1 on,
+        ``objective``, the bound of all rows together before the step, and ``change`` since the step before.
     verbose : bool, default False
         Show a progress bar.
 
