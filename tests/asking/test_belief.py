@@ -1,32 +1,32 @@
-"""What statements tell about clusters, and what is left to ask after many of them."""
+"""What statements imply about clusters, and what is left to ask after many of them."""
 
 import numpy as np
 from sklearn.datasets import make_blobs
 
 from sidelight import SideInformation
 from sidelight.asking import informative_pairs
-from sidelight.asking.belief import chance_same, doubt, hear
+from sidelight.asking.belief import count_clusters, probability_same, uncertainty
 
 
-def test_groups_tell_about_their_clusters():
+def test_groups_are_counted_for_their_clusters():
     # Three groups of 3, 2 and 1 rows; the second is in both clusters; the first and the third are kept apart.
     members = np.array([[1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 0], [0, 0, 0, 0, 0, 1]], dtype=float)
     posterior = np.array([[1, 0], [1, 0], [1, 0], [1, 0], [0, 1], [0, 1]], dtype=float)
     settled = np.eye(3, dtype=bool)
     settled[0, 2] = settled[2, 0] = True
-    heard = hear(members, posterior, settled)
-    np.testing.assert_allclose(heard.yes, [[2.25, 0.25], [0.25, 0.25]])
-    np.testing.assert_allclose(heard.no, [[0, 1], [1, 0]])
-    np.testing.assert_allclose(heard.agreement(np.zeros((2, 2)))[0, 1], 0.25 / (0.5 + 1.25))
-    np.testing.assert_allclose(heard.agreement(np.eye(2))[0, 0], 1)
+    counts = count_clusters(members, posterior, settled)
+    np.testing.assert_allclose(counts.same, [[2.25, 0.25], [0.25, 0.25]])
+    np.testing.assert_allclose(counts.different, [[0, 1], [1, 0]])
+    np.testing.assert_allclose(counts.agreement(np.zeros((2, 2)))[0, 1], 0.25 / (0.5 + 1.25))
+    np.testing.assert_allclose(counts.agreement(np.eye(2))[0, 0], 1)
 
 
-def test_groups_of_one_class_leave_nothing_open_between_them():
+def test_groups_of_one_class_are_not_distinguished():
     support, posterior = np.array([[1.0], [1.0]]), np.array([[1.0, 0.0]])
-    strange, akin = np.eye(2), np.ones((2, 2))
-    assert doubt(support, akin, posterior)[0] < doubt(support, strange, posterior)[0]
-    np.testing.assert_allclose(chance_same(support, strange, 0.0).ravel(), [1 / 2.3, 1 / 2.3])
-    np.testing.assert_allclose(chance_same(support, akin, 0.0).ravel(), [2 / 2.3, 2 / 2.3])
+    distinct, akin = np.eye(2), np.ones((2, 2))
+    assert uncertainty(support, akin, posterior)[0] < uncertainty(support, distinct, posterior)[0]
+    np.testing.assert_allclose(probability_same(support, distinct, 0.0).ravel(), [1 / 2.3, 1 / 2.3])
+    np.testing.assert_allclose(probability_same(support, akin, 0.0).ravel(), [2 / 2.3, 2 / 2.3])
 
 
 CENTRES = np.array([[0.0, 0.0], [4.0, 0.0], [2.0, 3.5]])

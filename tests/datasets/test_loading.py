@@ -47,8 +47,10 @@ def test_values_are_read_as_they_are():
     assert load("pendigits").y.dtype == np.int64
 
 
-def test_a_name_nobody_knows():
-    with pytest.raises(DatasetError, match="name='irsi' is no data set known here; there are iris, wine"):
+def test_an_unknown_name():
+    with pytest.raises(
+        DatasetError, match="name='irsi' is not in the catalogue of data sets; choose one of iris, wine"
+    ):
         load("irsi")
 
 

@@ -141,36 +141,6 @@ class TestWhatItRespects:
         np.testing.assert_array_equal(one.labels_, two.labels_)
 
 
-class TestThePublishedForm:
-    @pytest.mark.parametrize("potential", ["divergence", "printed"])
-    def test_it_runs_with_the_authors_settings(self, potential):
-        X, y = load_iris(return_X_y=True)
-        known = np.where(np.random.default_rng(0).random(150) < 0.2, y, -1)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            model = BayesianMixture(
-                10,
-                weights="dirichlet",
-                concentration=0.1,
-                potential=potential,
-                strength=0.001,
-                mean_prior="kmeans",
-                mean_precision_prior=1.0,
-                degrees_of_freedom_prior=4.0,
-                covariance_prior=np.eye(4),
-                init_params="distances",
-                unlabelled_weight=1.0,
-                random_state=0,
-            ).fit(X, known)
-        assert model.n_clusters_ == 10
-        assert clustering_accuracy_score(y, model.labels_) > 0.6
-
-    def test_it_takes_labels_only(self):
-        X, _ = blobs(0, SQUARE)
-        with pytest.raises(ValueError, match="potential='divergence' takes labels only"):
-            BayesianMixture(potential="divergence").fit(X, must_link=[(0, 1)])
-
-
 class TestTables:
     def frame(self, seed=0, n=900):
         rng = np.random.default_rng(seed)
@@ -251,12 +221,10 @@ class TestErrors:
         ("settings", "message"),
         [
             ({"weights": "ml"}, "weights='ml' is not known"),
-            ({"potential": "none"}, "potential='none' is not known"),
             ({"strength": -1}, "strength=-1 must be a number of at least 0"),
             ({"concentration": 0}, "concentration=0 must be a number"),
             ({"unlabelled_weight": 2}, "unlabelled_weight=2 must be a number from 0 to 1"),
             ({"family": "gauss"}, "family='gauss' is not known"),
-            ({"mean_prior": "middle"}, "mean_prior='middle' is not known"),
             ({"covariance_type": "tied"}, "covariance_type='tied' is not known"),
             ({"n_components": 1000}, "n_components=1000 is more than the n_samples = 240 rows"),
             ({"covariance_type": "diag", "covariance_prior": np.eye(2)}, "those of full Gaussians"),

@@ -220,13 +220,15 @@ def test_draws_look_like_the_mixture():
     np.testing.assert_allclose(rows[clusters == 0].mean(axis=0), model.means_[0], atol=0.1)
 
 
-def test_a_large_posterior_is_kept_only_when_asked_for(monkeypatch):
-    monkeypatch.setattr("sidelight.estimators.base.posterior._LARGEST_KEPT", 1000)
-    model = LabelledMixture(3, random_state=0).fit(X)
+def test_a_large_posterior_is_kept_only_when_asked_for():
+    model = LabelledMixture(3, random_state=0, keep_posterior=False).fit(X)
     with pytest.raises(AttributeError, match="keep_posterior=True"):
         _ = model.posterior_
     assert LabelledMixture(3, random_state=0, keep_posterior=True).fit(X).posterior_.shape == (150, 3)
     assert model.labels_.shape == (150,)
+    for keep, large in ((None, False), (True, True), (False, False)):
+        assert LabelledMixture(keep_posterior=keep)._keeps_posterior(8_000_001, 1) is large
+    assert LabelledMixture()._keeps_posterior(8_000_000, 1)
 
 
 def test_grid_search_over_components():

@@ -1,4 +1,4 @@
-"""The strength of side information, by statements held back."""
+"""The strength of side information, by held-out statements."""
 
 import numpy as np
 import pytest
@@ -6,15 +6,15 @@ from sklearn.datasets import make_blobs
 
 from sidelight import ClassMixture, HMRFKMeans, SideInformation
 from sidelight.selection import select_strength
-from sidelight.selection.held_out_links import hold_back, log_probability, violated
+from sidelight.selection.held_out_links import log_probability, split_statements, violated_fraction
 from sidelight.side import draw_labels, draw_side
 
 X, TRUTH = make_blobs(160, centers=[[-4, 0], [0, 0], [4, 0]], random_state=0)
 CLASSES = np.array([0, 1, 0])[TRUTH]
 
 
-class Told:
-    """A fitted model that says what it is told to."""
+class FixedModel:
+    """A fitted model with a given posterior."""
 
     def __init__(self, posterior, names):
         self.posterior_ = np.asarray(posterior, dtype=float)
@@ -22,24 +22,24 @@ class Told:
         self.cluster_names_ = np.array(names, dtype=object)
 
 
-def test_every_statement_is_held_back_once_and_told_otherwise():
+def test_every_statement_is_held_out_once_and_fitted_otherwise():
     side = draw_side(CLASSES, labels=11, links=17, confidence=0.9, random_state=0)
     side = side | SideInformation.build(160, blocks=[[3, 4, 5]])
-    folds = hold_back(side, 4, np.random.RandomState(0))
+    folds = split_statements(side, 4, np.random.RandomState(0))
     for fold in folds:
-        both = fold.told | fold.held
+        both = fold.train | fold.held_out
         assert both.without_unused_names() == side.without_unused_names()
-        assert (fold.told.blocks >= 0).sum() == 3
-        assert not (fold.held.blocks >= 0).any()
+        assert (fold.train.blocks >= 0).sum() == 3
+        assert not (fold.held_out.blocks >= 0).any()
     for name in ("must_link", "cannot_link"):
-        assert sum(len(getattr(fold.held, name)) for fold in folds) == len(getattr(side, name))
-    held_rows = np.concatenate([np.flatnonzero(fold.held.labels >= 0) for fold in folds])
+        assert sum(len(getattr(fold.held_out, name)) for fold in folds) == len(getattr(side, name))
+    held_rows = np.concatenate([np.flatnonzero(fold.held_out.labels >= 0) for fold in folds])
     np.testing.assert_array_equal(np.sort(held_rows), np.flatnonzero(side.labels >= 0))
-    assert max(len(f.held.must_link) for f in folds) - min(len(f.held.must_link) for f in folds) <= 1
+    assert max(len(f.held_out.must_link) for f in folds) - min(len(f.held_out.must_link) for f in folds) <= 1
 
 
 def test_probabilities_and_violations_are_counted_right():
-    model = Told([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.5, 0.5]], ["b", "a"])
+    model = FixedModel([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.5, 0.5]], ["b", "a"])
     held = SideInformation.build(
         4,
         must_link=[(0, 1)],
@@ -52,7 +52,7 @@ def test_probabilities_and_violations_are_counted_right():
         [0.9 * together + 0.1 * (1 - together), 0.999 * (1 - same) + 0.001 * same, 0.999 * 0.7 + 0.001 * 0.3, 0.001]
     ).mean()
     assert log_probability(model, held) == pytest.approx(expected)
-    assert violated(model, held) == pytest.approx(1 / 4)
+    assert violated_fraction(model, held) == pytest.approx(1 / 4)
 
 
 def test_a_strength_that_helps_is_chosen():
@@ -68,7 +68,7 @@ def test_a_strength_that_helps_is_chosen():
     np.testing.assert_array_equal(found.scores, again.scores)
 
 
-def test_labels_are_held_back_too():
+def test_labels_are_held_out_too():
     partial = draw_labels(CLASSES, fraction=0.3, random_state=0)
     found = select_strength(ClassMixture(3, init_params="kmeans", random_state=0), X, y=partial, strengths=[1.0], cv=3)
     assert found.values[0] > np.log(0.8)

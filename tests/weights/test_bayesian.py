@@ -123,6 +123,7 @@ def test_the_order_of_the_sticks_is_the_best_of_all_where_few_are_opened():
     weights = StickBreakingWeights(4, GivenConcentration(0.9))
     best = weights.update(COUNTS, COUNTS, None)
     values = [
-        value(weights, weights._settle(COUNTS, np.array(order), None), COUNTS) for order in permutations(range(4))
+        value(weights, weights.sticks_in_order(COUNTS, np.array(order), None), COUNTS)
+        for order in permutations(range(4))
     ]
     np.testing.assert_allclose(value(weights, best, COUNTS), max(values))

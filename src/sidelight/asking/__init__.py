@@ -1,4 +1,4 @@
-"""Which pairs of rows to ask an expert about."""
+"""Active learning of links: which pairs of rows to ask an expert about."""
 
 from sidelight.asking.questions import Questions, informative_pairs
 

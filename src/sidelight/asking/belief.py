@@ -1,4 +1,4 @@
-"""What is believed about classes before anybody is asked."""
+"""Probabilities that rows and groups of rows share a class, before the expert is asked."""
 
 from typing import NamedTuple
 
@@ -7,72 +7,73 @@ from scipy.special import entr
 
 from sidelight._typing import BoolArray, FloatArray
 
-# The weight of "none of the known groups, as far as can be seen", against the likeness to groups.
-_UNSEEN = 0.3
-# The doubt about a row that the model itself is sure of, in bits.
-_LEAST_DOUBT = 0.3
-# What is believed beforehand about two clusters is worth as many statements.
-_BELIEF = 0.5
+# The weight of "a class that no known group has", against the similarity to known groups.
+_NEW_CLASS = 0.3
+# The uncertainty about a row that the model is certain of, in bits.
+_LEAST_UNCERTAINTY = 0.3
+# The prior probability about two clusters weighs as much as this number of statements.
+_PRIOR_WEIGHT = 0.5
 
 
-def answer_entropy(chance: FloatArray) -> FloatArray:
-    """Return the information that a yes of this chance gives, in bits."""
-    # A chance can come out above one by a rounding.
-    yes = np.minimum(chance, 1.0)
+def answer_entropy(probability: FloatArray) -> FloatArray:
+    """Return the information of an answer that is yes with this probability, in bits."""
+    # Rounding can make a probability larger than one.
+    yes = np.minimum(probability, 1.0)
     bits: FloatArray = (entr(yes) + entr(1 - yes)) / np.log(2)
     return bits
 
 
 def membership(support: FloatArray) -> FloatArray:
-    """Return the chance that each row belongs to each group; what is left to one is that it cannot be seen.
+    """Return the probability that each row belongs to each group; the remainder is for a class that no group has.
 
     Parameters
     ----------
     support : (groups, m)
-        Likeness of each row to the rows of each group, summed.
+        Similarity of each row to the rows of each group, summed.
     """
-    chances: FloatArray = support / (_UNSEEN + support.sum(axis=0))
-    return chances
+    probabilities: FloatArray = support / (_NEW_CLASS + support.sum(axis=0))
+    return probabilities
 
 
-def _unseen(support: FloatArray) -> FloatArray:
-    chances: FloatArray = _UNSEEN / (_UNSEEN + support.sum(axis=0))
-    return chances
+def _new_class(support: FloatArray) -> FloatArray:
+    probabilities: FloatArray = _NEW_CLASS / (_NEW_CLASS + support.sum(axis=0))
+    return probabilities
 
 
-def chance_same(support: FloatArray, joined: FloatArray, chance_of_strangers: float) -> FloatArray:
-    """Return the chance that each row shares the class of each group.
+def probability_same(support: FloatArray, joined: FloatArray, base_rate: float) -> FloatArray:
+    """Return the probability that each row shares the class of each group.
 
-    It may belong to the group, or to another that shares its class. A row that cannot be seen to belong anywhere shares
-    it with the chance that two rows at random do.
+    A row may belong to the group, or to another group of the same class. A row that belongs to no known group shares
+    the class with the probability of two random rows.
 
     Parameters
     ----------
     support : (groups, m)
     joined : (groups, groups)
-        The chance that two groups share a class.
-    chance_of_strangers : float
+        The probability that two groups share a class.
+    base_rate : float
+        The probability that two random rows share a class.
     """
-    return joined @ membership(support) + _unseen(support) * chance_of_strangers
+    return joined @ membership(support) + _new_class(support) * base_rate
 
 
-class Heard(NamedTuple):
-    """How often rows of two clusters are known to share a class, and not to: two arrays (K, K)."""
+class ClusterCounts(NamedTuple):
+    """How often rows of two clusters are known to share a class, and how often not to: two arrays (K, K)."""
 
-    yes: FloatArray
-    no: FloatArray
+    same: FloatArray
+    different: FloatArray
 
-    def agreement(self, believed: FloatArray) -> FloatArray:
-        """Return the chance that rows of two clusters share a class; ``believed`` (K, K) before anything was heard."""
-        chances: FloatArray = (_BELIEF * believed + self.yes) / (_BELIEF + self.yes + self.no)
-        return chances
+    def agreement(self, prior: FloatArray) -> FloatArray:
+        """Return the probability that rows of two clusters share a class; ``prior`` (K, K) is that without counts."""
+        probabilities: FloatArray = (_PRIOR_WEIGHT * prior + self.same) / (_PRIOR_WEIGHT + self.same + self.different)
+        return probabilities
 
 
-def hear(members: FloatArray, posterior: FloatArray, settled: BoolArray) -> Heard:
-    """Count what groups tell about clusters.
+def count_clusters(members: FloatArray, posterior: FloatArray, settled: BoolArray) -> ClusterCounts:
+    """Count what the groups imply about clusters.
 
-    A group tells as often as it has rows beyond the first that the clusters of its rows share a class; two groups that
-    are kept apart tell once that theirs do not.
+    Every row of a group beyond the first counts once that the clusters of its rows share a class; two groups that are
+    kept apart count once that theirs do not.
 
     Parameters
     ----------
@@ -83,33 +84,33 @@ def hear(members: FloatArray, posterior: FloatArray, settled: BoolArray) -> Hear
     sizes = np.maximum(members.sum(axis=1), 1.0)
     share = (members @ posterior) / sizes[:, None]
     apart = settled & ~np.eye(len(settled), dtype=bool)
-    return Heard(yes=(share * (sizes - 1)[:, None]).T @ share, no=share.T @ apart @ share)
+    return ClusterCounts(same=(share * (sizes - 1)[:, None]).T @ share, different=share.T @ apart @ share)
 
 
-def chance_joined(likeness: FloatArray, at_sight: FloatArray) -> FloatArray:
-    """Return the chance that two groups share a class.
+def probability_joined(similarity: FloatArray, prior: FloatArray) -> FloatArray:
+    """Return the probability that two groups share a class.
 
     Parameters
     ----------
-    likeness : array
-        Of their most alike rows.
-    at_sight : array
-        The chance by the clusters they are in, where their rows are not alike.
+    similarity : array
+        Of their most similar rows.
+    prior : array
+        The probability given only the clusters they are in.
     """
-    chances: FloatArray = (likeness + _UNSEEN * at_sight) / (likeness + _UNSEEN)
-    return chances
+    probabilities: FloatArray = (similarity + _NEW_CLASS * prior) / (similarity + _NEW_CLASS)
+    return probabilities
 
 
-def doubt(support: FloatArray, joined: FloatArray, posterior: FloatArray) -> FloatArray:
-    """Return how much is open about the class of each row.
+def uncertainty(support: FloatArray, joined: FloatArray, posterior: FloatArray) -> FloatArray:
+    """Return the uncertainty about the class of each row.
 
-    It is the entropy of its membership in the groups, plus one bit where it cannot be seen to belong to any, times the
-    entropy of its posterior, plus the doubt that remains where the model is sure. Groups that share a class leave
-    nothing open between them: the entropy is that of Leinster and Cobbold (2012), −Σ_A m_A ln Σ_B J_AB m_B.
+    It is the entropy of the row's membership in the groups, plus one bit times the probability of a new class,
+    multiplied by the entropy of its posterior plus a constant. Groups of one class are not distinguished: the entropy
+    is that of Leinster and Cobbold (2012), −Σ_A m_A ln Σ_B J_AB m_B.
     """
-    unseen, seen = _unseen(support), membership(support)
-    ordinary = np.maximum(joined @ seen, np.finfo(float).tiny)
-    by_groups = (entr(unseen) - (seen * np.log(ordinary)).sum(axis=0)) / np.log(2) + unseen
+    new_class, known = _new_class(support), membership(support)
+    ordinariness = np.maximum(joined @ known, np.finfo(float).tiny)
+    by_groups = (entr(new_class) - (known * np.log(ordinariness)).sum(axis=0)) / np.log(2) + new_class
     by_model = entr(posterior).sum(axis=1) / np.log(2)
-    open_still: FloatArray = by_groups * (_LEAST_DOUBT + by_model)
-    return open_still
+    product: FloatArray = by_groups * (_LEAST_UNCERTAINTY + by_model)
+    return product

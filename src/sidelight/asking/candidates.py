@@ -1,4 +1,4 @@
-"""The rows that questions can be about: those already spoken of, in groups, and a sample of the others."""
+"""The rows that questions can be about: rows with statements, in groups, and a sample of the others."""
 
 from typing import NamedTuple
 
@@ -7,11 +7,12 @@ from scipy.sparse import csr_array
 
 from sidelight._typing import BoolArray, FloatArray, IntArray
 from sidelight.side import SideInformation
+from sidelight.side.sampling.labels import rank_within
 
-# Likenesses are kept for all pairs of candidates; 2000 rows take 32 MB.
-_MOST_FREE = 1500
-_MOST_SPOKEN_OF = 500
-_MOST_PER_GROUP = 20
+# Similarities are kept for all pairs of candidates; 2000 rows take 32 MB.
+_MAX_FREE = 1500
+_MAX_GROUPED = 500
+_MAX_PER_GROUP = 20
 
 
 class Candidates(NamedTuple):
@@ -20,11 +21,11 @@ class Candidates(NamedTuple):
     Parameters
     ----------
     rows : (m,) int
-        Row numbers: those of the groups, then those that nothing is known about, in random order.
+        Row numbers: rows of groups, then free rows, those without statements, in random order.
     group : (m,) int
-        The group of each, -1 where nothing is known about it. Rows of a group share a class for certain.
+        The group of each row, -1 for free rows. Rows of a group certainly share a class.
     settled : (groups, groups) bool
-        True where it is known, entailed or already stated whether two groups share a class; and on the diagonal.
+        True where it is stated or entailed whether two groups share a class; and on the diagonal.
     """
 
     rows: IntArray
@@ -43,40 +44,30 @@ class Candidates(NamedTuple):
 
 
 def find_candidates(side: SideInformation, random: np.random.RandomState) -> Candidates:
-    """Sort the rows into groups, chunklets that somebody spoke of, and rows that nothing is known about.
+    """Divide the rows into groups, which are chunklets with statements, and free rows.
 
-    Of many groups the largest are kept, of a large one some rows, and of many rows that nothing is known about a
-    sample, so that the work does not grow with the table.
+    Only the largest groups, some rows of a large group and a sample of the free rows are kept, so that the work does
+    not grow with the table.
     """
     closure = side.closure()
-    spoken = random.permutation(np.flatnonzero(side.mentioned))
-    chunklets = closure.chunklets[spoken]
-    spoken = spoken[_rank_within(chunklets) < _MOST_PER_GROUP]
-    sizes = closure.sizes[closure.chunklets[spoken]]
-    spoken = np.sort(spoken[np.argsort(-sizes, kind="stable")][:_MOST_SPOKEN_OF])
-    kept, group = np.unique(closure.chunklets[spoken], return_inverse=True)
-    free = random.permutation(np.flatnonzero(~side.mentioned))[:_MOST_FREE]
+    grouped = random.permutation(np.flatnonzero(side.mentioned))
+    grouped = grouped[rank_within(closure.chunklets[grouped]) < _MAX_PER_GROUP]
+    sizes = closure.sizes[closure.chunklets[grouped]]
+    grouped = np.sort(grouped[np.argsort(-sizes, kind="stable")][:_MAX_GROUPED])
+    kept, group = np.unique(closure.chunklets[grouped], return_inverse=True)
+    free = random.permutation(np.flatnonzero(~side.mentioned))[:_MAX_FREE]
     return Candidates(
-        rows=np.concatenate([spoken, free]),
+        rows=np.concatenate([grouped, free]),
         group=np.concatenate([group, np.full(len(free), -1)]),
         settled=_settled(side, kept),
     )
 
 
-def _rank_within(keys: IntArray) -> IntArray:
-    """Return how many equal keys stand before each."""
-    order = np.argsort(keys, kind="stable")
-    ordered = keys[order]
-    rank = np.empty(len(keys), dtype=np.int64)
-    rank[order] = np.arange(len(keys)) - np.searchsorted(ordered, ordered)
-    return rank
-
-
 def _settled(side: SideInformation, kept: IntArray) -> BoolArray:
-    """Return which of the kept chunklets are known, or were said, to share a class or not."""
+    """Return for which of the kept chunklets it is stated or entailed whether they share a class."""
     closure = side.closure()
     n_chunklets = len(closure.sizes)
-    # Links that may be wrong entail nothing, but they have been asked about.
+    # Uncertain links entail nothing, but they need not be asked again.
     stated = closure.chunklets[np.concatenate([side.must_link, side.cannot_link])]
     pairs = np.concatenate([closure.cannot, stated])
     table = csr_array((np.ones(len(pairs), dtype=bool), (pairs[:, 0], pairs[:, 1])), shape=(n_chunklets, n_chunklets))

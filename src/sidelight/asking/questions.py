@@ -1,4 +1,4 @@
-"""The pairs of rows whose answer would teach the most."""
+"""The pairs of rows whose answers are the most informative."""
 
 from typing import Any, NamedTuple
 
@@ -7,23 +7,23 @@ from sklearn.utils import check_random_state
 
 from sidelight._typing import FloatArray, IntArray
 from sidelight.asking.batch import Batch, Question
-from sidelight.asking.belief import answer_entropy, hear
+from sidelight.asking.belief import answer_entropy, count_clusters
 from sidelight.asking.candidates import find_candidates
-from sidelight.asking.likeness import likeness
+from sidelight.asking.similarity import row_similarity
 from sidelight.side import SideInformation
 
-_EVEN = 0.5
+_MAX_BASE_RATE = 0.5
 
 
 class Questions(NamedTuple):
-    """Pairs of rows to ask about, those that teach most first.
+    """Pairs of rows to ask about, the most informative first.
 
     Parameters
     ----------
     pairs : (m, 2) int
         Row numbers.
     chance_same : (m,)
-        The chance that they belong together, before anybody is asked.
+        The probability that the two rows share a class, before the expert is asked.
     gain : (m,)
         The information of the answer, in bits.
     """
@@ -41,34 +41,34 @@ def informative_pairs(
     X: Any = None,
     random_state: Any = None,
 ) -> Questions:
-    """Choose the pairs of rows whose answer, same class or not, would teach the most.
+    """Choose the pairs of rows whose answers, same class or not, are the most informative.
 
-    The answer about a pair of rows by itself is worth at most one bit, and most about a pair on the border of two
-    clusters, from which other rows learn little. So the information of the answer is multiplied by its reach: how much
-    of what is open about all rows hangs on it. Rows are compared with the groups that earlier answers have formed, as
-    in the explore-and-consolidate scheme of Basu et al. (2004) and the neighbourhoods of Xiong et al. (2014), the
-    likeliest group first where two questions tell as much. We depart from both in that a batch is chosen at once,
-    without the answers in between: a chosen row counts as known when the next is chosen, which spreads a batch over
-    the data. The model is never trusted altogether, so that a cluster that holds two classes, and two clusters of one
-    class, are asked about too.
+    The answer about one pair of rows is worth at most one bit, and most for a pair on the border of two clusters, from
+    which other rows learn little. So the information of the answer is multiplied by its reach: how much uncertainty
+    about all rows it removes. Rows are compared with the groups that earlier answers have formed, as in the
+    explore-and-consolidate scheme of Basu et al. (2004) and the neighbourhoods of Xiong et al. (2014), the most
+    probable group first where two questions are equally informative. We depart from both in that a batch is chosen at
+    once, without the answers in between: a chosen row counts as known when the next is chosen, which spreads a batch
+    over the data. The model is never trusted completely, so that there are also questions about clusters that may hold
+    two classes, and about pairs of clusters that may be one class.
 
-    No pair is chosen whose answer is known, entailed by what is known, or stated already with a confidence; questions
-    of a batch form no cycle, so that answers that rows belong together never entail another answer of the batch. No
-    row is asked about more than three times.
+    No pair is chosen whose answer is stated, entailed by the statements, or stated with a confidence. The questions of
+    a batch form no cycle, so that positive answers never entail another answer of the batch. A batch has at most three
+    questions about a row.
 
     Parameters
     ----------
     posterior : (n, K)
         Probabilities of clusters for each row: a fitted model's ``posterior_``, or ``predict_proba``.
     side : SideInformation, optional
-        What is known already.
+        The statements so far.
     n_pairs : int
-        How many. Fewer come back where there is nothing more to ask.
+        Number of questions. There are fewer where nothing more is left to ask.
     X : (n, d) array, optional
-        Positions of the rows; a missing cell (NaN) counts as the mean of its column. Without them only the posterior
-        says which rows are alike.
+        Positions of the rows; a missing cell (NaN) counts as the mean of its column. Without positions, only the
+        posterior tells which rows are similar.
     random_state : int, RandomState or None
-        For the sample of rows considered, 1500 of those that nothing is known about, and for ties.
+        For the sample of rows considered, 1500 of those without statements, and for ties.
 
     Returns
     -------
@@ -95,20 +95,20 @@ def informative_pairs(
     """
     if isinstance(n_pairs, bool) or not isinstance(n_pairs, int | np.integer) or n_pairs < 1:
         raise ValueError(f"n_pairs must be a whole number of at least 1, not {n_pairs!r}.")
-    chances = _read_posterior(posterior)
-    n = len(chances)
+    probabilities = _read_posterior(posterior)
+    n = len(probabilities)
     positions = None if X is None else _read_positions(X, n)
-    known = SideInformation.build(n) if side is None else _read_side(side, n)
-    candidates = find_candidates(known, check_random_state(random_state))
-    some = chances[candidates.rows]
-    if len(some) < 2:
+    stated = SideInformation.build(n) if side is None else _read_side(side, n)
+    candidates = find_candidates(stated, check_random_state(random_state))
+    sample = probabilities[candidates.rows]
+    if len(sample) < 2:
         return _as_questions([], candidates.rows)
     places = None if positions is None else np.asarray(positions[candidates.rows], dtype=float)
-    # Two rows at random share a class with this chance, if classes are as large as clusters; that there is more than
-    # one class is what the questions suppose, even where the model has found one cluster.
-    strangers = min(float((chances.mean(axis=0) ** 2).sum()), _EVEN)
-    heard = hear(candidates.members, some, candidates.settled)
-    batch = Batch(candidates, heard, likeness(some, heard, places, n_pairs), some, strangers)
+    # The probability that two random rows share a class, if classes are as large as clusters. Questions assume that
+    # there is more than one class, even where the model has found one cluster.
+    base_rate = min(float((probabilities.mean(axis=0) ** 2).sum()), _MAX_BASE_RATE)
+    counts = count_clusters(candidates.members, sample, candidates.settled)
+    batch = Batch(candidates, counts, row_similarity(sample, counts, places, n_pairs), sample, base_rate)
     chosen: list[Question] = []
     while len(chosen) < n_pairs and (question := batch.next()) is not None:
         batch.take(question)
@@ -118,23 +118,23 @@ def informative_pairs(
 
 def _as_questions(chosen: list[Question], rows: IntArray) -> Questions:
     pairs = np.array([(question.first, question.second) for question in chosen], dtype=np.int64).reshape(-1, 2)
-    chance = np.array([question.chance for question in chosen], dtype=float)
-    return Questions(np.sort(rows[pairs], axis=1), chance, answer_entropy(chance))
+    probability = np.array([question.probability for question in chosen], dtype=float)
+    return Questions(np.sort(rows[pairs], axis=1), probability, answer_entropy(probability))
 
 
 def _read_posterior(posterior: Any) -> FloatArray:
-    chances = np.asarray(posterior, dtype=float)
-    if chances.ndim != 2:
-        raise ValueError(f"posterior must be a table of rows and clusters, not of shape {chances.shape}.")
-    if len(chances) < 2:
-        raise ValueError(f"posterior has {len(chances)} rows; a question needs two.")
-    wrong = np.flatnonzero(~(np.all(chances >= 0, axis=1) & (np.abs(chances.sum(axis=1) - 1) < 1e-6)))
+    probabilities = np.asarray(posterior, dtype=float)
+    if probabilities.ndim != 2:
+        raise ValueError(f"posterior must be a table of rows and clusters, not of shape {probabilities.shape}.")
+    if len(probabilities) < 2:
+        raise ValueError(f"posterior has {len(probabilities)} rows; a question needs two.")
+    wrong = np.flatnonzero(~(np.all(probabilities >= 0, axis=1) & (np.abs(probabilities.sum(axis=1) - 1) < 1e-6)))
     if len(wrong):
         raise ValueError(
-            f"posterior: row {wrong[0]} holds no probabilities that sum to one; pass a model's posterior_ or what its "
-            "predict_proba gives."
+            f"posterior: row {wrong[0]} holds no probabilities that sum to one; pass a model's posterior_ or the "
+            "result of predict_proba."
         )
-    return chances
+    return probabilities
 
 
 def _read_positions(X: Any, n: int) -> Any:
@@ -145,8 +145,8 @@ def _read_positions(X: Any, n: int) -> Any:
         )
     if positions.dtype.kind not in "biuf":
         raise ValueError(
-            "X must hold numbers; leave out columns of other kinds, or leave X out: the posterior then says which rows "
-            "are alike."
+            "X must hold numbers; leave out columns of other kinds, or leave X out: the posterior then tells which "
+            "rows are similar."
         )
     if np.isinf(positions).any():
         row = np.flatnonzero(np.isinf(positions).any(axis=1))[0]

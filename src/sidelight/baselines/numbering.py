@@ -9,7 +9,7 @@ from scipy.optimize import linear_sum_assignment
 from sidelight._typing import AnyArray, IntArray
 from sidelight.estimators.base.classes import cluster_names, cluster_order
 from sidelight.side import SideInformation
-from sidelight.side.statements import compress
+from sidelight.side.parsing import compress
 
 # scikit-learn's own default, for who knows neither the number nor a label.
 _CLUSTERS_WHEN_NOTHING_IS_KNOWN = 8

@@ -6,7 +6,7 @@ import numpy as np
 
 from sidelight._typing import FloatArray, IntArray
 from sidelight.side import SideInformation
-from sidelight.side.bonds import chain
+from sidelight.side.closure import chain
 
 
 class SoftLinks(NamedTuple):

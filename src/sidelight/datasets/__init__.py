@@ -1,4 +1,4 @@
-"""Data sets of the literature, checked before use, and the synthetic ones of the papers."""
+"""Data sets of the literature, checked before use, and the synthetic data of the papers."""
 
 from sidelight.datasets.catalogue import CATALOGUE
 from sidelight.datasets.loading import Dataset, load

@@ -1,4 +1,4 @@
-"""What is known about each data set: where it comes from, its shape, its classes and its traps."""
+"""The catalogue of data sets: where each comes from, its shape, its classes and its pitfalls."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Entry:
-    """A data set as it must be found.
+    """What a data set must look like.
 
     Parameters
     ----------
@@ -18,14 +18,14 @@ class Entry:
     bundled : str, optional
         Name of the loader, where scikit-learn ships the set.
     openml : int, optional
-        Number of the set at OpenML, where it can be had from there.
+        Number of the set at OpenML, where it is available there.
     first_row : int, default 0
-        The row of OpenML's table that ours begins with.
+        The first row of OpenML's table that is used.
     stored : {"csv.gz", "npz"}, default "csv.gz"
-        How it is kept: a table with the class in its last column, ``target``; or arrays ``X``, ``y`` and perhaps
-        ``scale``, which ``X`` is divided by.
+        How it is stored: a table with the class in its last column, ``target``; or arrays ``X``, ``y`` and optionally
+        ``scale``, by which ``X`` is divided.
     origin : str, optional
-        Where it can be had by hand, where OpenML does not have it.
+        Where to get it by hand, where OpenML does not have it.
     """
 
     shape: tuple[int, int]

@@ -1,4 +1,4 @@
-"""Downloading a data set from OpenML, and keeping it in our own form."""
+"""Download a data set from OpenML and store it in the cache."""
 
 import os
 import tempfile
@@ -24,13 +24,13 @@ def download(name: str, entry: Entry, path: Path) -> Path:
     name : str
     entry : Entry
     path : Path
-        Where to store it; nothing is stored of a set that is not what the catalogue says.
+        Where to store it; a set that differs from the catalogue is not stored.
     """
     from sklearn.datasets import fetch_openml
 
     try:
         with warnings.catch_warnings():
-            # The error that follows a last attempt says the same.
+            # The error after the last attempt says the same.
             warnings.filterwarnings("ignore", message="A network error occurred")
             bunch = fetch_openml(data_id=entry.openml, as_frame=True, data_home=path.parent / "openml", n_retries=1)
     except ImportError:
@@ -47,10 +47,10 @@ def download(name: str, entry: Entry, path: Path) -> Path:
 
 
 def as_in_catalogue(entry: Entry, X: Any, y: AnyArray, source: str) -> tuple[Any, AnyArray]:
-    """Return the rows and classes of a downloaded table as the catalogue has them, checked.
+    """Return the rows and classes of a downloaded table in the form of the catalogue, checked.
 
-    Rows before ``first_row`` and rows with missing cells are left out. Classes go by their names in the catalogue;
-    where OpenML calls them otherwise, they are told apart by their counts.
+    Rows before ``first_row`` and rows with missing cells are left out. Classes have their names in the catalogue; where
+    the names at OpenML differ, classes are matched by their counts.
     """
     whole = np.asarray(X.notna().all(axis=1)) & (np.arange(len(X)) >= entry.first_row)
     X, y = X.loc[whole].reset_index(drop=True), y[whole]

@@ -21,9 +21,9 @@ class Dataset(NamedTuple):
     Attributes
     ----------
     X : (n, d) data frame or array
-        Frames where features have names, arrays of pixels.
+        A data frame where features have names, an array where they are pixels.
     y : (n,)
-        Names of the classes; numbers where these are digits or numbers of objects.
+        Names of the classes; integers where the names are numbers.
     description : str
     """
 
@@ -37,7 +37,7 @@ def load(name: str) -> Dataset:
 
     Sets that scikit-learn does not ship are read from the folder that the environment variable SIDELIGHT_DATA names,
     else from the user's cache, else downloaded from OpenML into the cache. Whatever the source, shape and class counts
-    are compared with what is known of the set.
+    are compared with the catalogue.
 
     Parameters
     ----------
@@ -58,7 +58,9 @@ def load(name: str) -> Dataset:
     try:
         entry = CATALOGUE[name]
     except KeyError:
-        raise DatasetError(f"name={name!r} is no data set known here; there are {', '.join(CATALOGUE)}.") from None
+        raise DatasetError(
+            f"name={name!r} is not in the catalogue of data sets; choose one of {', '.join(CATALOGUE)}."
+        ) from None
     if entry.bundled is not None:
         X, y = _from_scikit_learn(entry.bundled)
         return Dataset(X, checked(entry, X, y, f"scikit-learn's {entry.bundled}"), entry.about)
@@ -68,7 +70,7 @@ def load(name: str) -> Dataset:
 
 
 def checked(entry: Entry, X: Any, y: AnyArray, source: str) -> AnyArray:
-    """Return the classes if table and classes are those of the catalogue; numbers where all names are."""
+    """Return the classes, as integers where all names are numbers, if shape and class counts match the catalogue."""
     if X.shape != entry.shape:
         raise DatasetError(f"{source} has the shape {X.shape} and should have {entry.shape}: not the set it claims.")
     found = Counter(str(name) for name in y)
@@ -81,13 +83,13 @@ def checked(entry: Entry, X: Any, y: AnyArray, source: str) -> AnyArray:
 
 
 def _from_scikit_learn(loader: str) -> tuple[Any, AnyArray]:
-    as_frame = loader != "load_digits"  # pixels are no features with names
+    as_frame = loader != "load_digits"  # pixels have no names
     bunch = getattr(sklearn.datasets, loader)(as_frame=as_frame)
     return bunch.data, np.asarray(bunch.target_names)[np.asarray(bunch.target)]
 
 
 def _find(name: str, entry: Entry) -> Path:
-    """Return the file of a data set, which is downloaded where there is none."""
+    """Return the file of a data set; download it if there is none."""
     file = f"{name}.{entry.stored}"
     given = os.environ.get(FOLDER_VARIABLE)
     folders = [*([Path(given)] if given else []), cache_folder()]
@@ -113,7 +115,7 @@ def _find(name: str, entry: Entry) -> Path:
 
 
 def cache_folder() -> Path:
-    """Return the folder that downloads are kept in."""
+    """Return the folder of downloaded files."""
     home = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or Path.home() / ".cache"
     return Path(home) / "sidelight"
 

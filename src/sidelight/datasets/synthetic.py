@@ -1,4 +1,4 @@
-"""The synthetic data of the papers. None prints its numbers; what was read off the figures is said in each function."""
+"""The synthetic data of the papers, with parameters read off their figures, since no paper prints them."""
 
 from typing import Any
 
@@ -45,8 +45,8 @@ def two_views(*, view: str = "horizontal", n: int = 400, random_state: Any = Non
 def horizontal_boundary(*, n: int = 200, random_state: Any = None) -> Dataset:
     """Two flat classes, one above the other, that a plain mixture splits the other way (Yu et al., figures 1 and 3).
 
-    Each class is uniform over two separate heaps, left and right, so that the better fit of two Gaussians is left
-    against right while the classes are above and below.
+    Each class is uniform over two separate rectangles, left and right, so that two Gaussians fit left and right better,
+    while the classes are above and below.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def horizontal_boundary(*, n: int = 200, random_state: Any = None) -> Dataset:
 
 
 def two_moons(*, n: int = 200, noise: float = 0.1, random_state: Any = None) -> Dataset:
-    """Two moons, each no single Gaussian (Yu et al., figure 8; scikit-learn's ``make_moons``).
+    """Two moons, classes that are not Gaussian (Yu et al., figure 8; scikit-learn's ``make_moons``).
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def three_components(*, spacing: float = 5.0, n: int = 300, random_state: Any = 
 
 
 def _gaussians(centres: FloatArray, classes: list[int], n: int, random_state: Any, description: str) -> Dataset:
-    """Draw as many rows of unit variance about each centre."""
+    """Draw equal numbers of rows of unit variance around the centres."""
     random = check_random_state(random_state)
     component: IntArray = np.arange(n) * len(centres) // n
     X = centres[component] + random.normal(size=(n, centres.shape[1]))

@@ -7,9 +7,9 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from sidelight._storable import storable
-from sidelight.metrics.contingency import IntArray, codes_of, contingency, refuse_missing
+from sidelight._typing import IntArray
 from sidelight.side import SideInformation
-from sidelight.side.reading import as_vector
+from sidelight.side.parsing import as_vector, encode_complete, refuse_missing
 
 
 @storable("Violations")
@@ -47,16 +47,16 @@ class Violations:
 
     @property
     def n_statements(self) -> int:
-        """Number of statements in all."""
+        """Total number of statements."""
         return self.n_labels + self.n_must_link + self.n_cannot_link + self.n_blocks
 
     @property
     def fraction(self) -> float:
-        """Fraction of the statements that are broken; 0 where nothing was stated."""
+        """Fraction of the statements that are broken; 0 where there are none."""
         return self.total / max(self.n_statements, 1)
 
     def rows(self) -> IntArray:
-        """Give the rows that broken statements speak of, in order."""
+        """Return the rows that broken statements are about, in order."""
         return np.unique(np.concatenate([self.labels, self.must_link.ravel(), self.cannot_link.ravel(), self.blocks]))
 
     def __bool__(self) -> bool:
@@ -81,17 +81,16 @@ def violations(side: SideInformation, labels: Any) -> Violations:
     Parameters
     ----------
     side : SideInformation
-        What was stated. Links count whatever their confidence, and statements count as given, not closed
-        transitively.
+        The statements. Links count whatever their confidence, and statements count as given, not closed transitively.
     labels : (n,) column
         Cluster of each row, of any type; every value, -1 too, is a cluster.
 
     Returns
     -------
     Violations
-        Clusters carry no names, so labels are matched to them one to one, as well as possible; rows of a
-        label that gets no cluster are all broken. A block is held to the cluster most of its rows are in
-        (of equally full ones, the first in order).
+        Clusters have no names, so labels are matched to them one to one with the fewest violations; all rows of a
+        label without a cluster are violations. A block belongs in the cluster that holds most of its rows (of equal
+        ones, the first in order).
 
     Examples
     --------
@@ -103,9 +102,9 @@ def violations(side: SideInformation, labels: Any) -> Violations:
     if len(found) != side.n_rows:
         raise ValueError(f"labels has {len(found)} values, but the side information is about {side.n_rows} rows")
     refuse_missing(found, "labels")
-    # Only the rows spoken of are looked at: of a large table they are few.
+    # Only rows with statements are needed: in a large table they are few.
     mentioned = np.flatnonzero(side.mentioned)
-    codes = codes_of(found[mentioned], "labels")
+    codes = encode_complete(found[mentioned], "labels")
 
     def clusters(rows: IntArray) -> IntArray:
         return codes[np.searchsorted(mentioned, rows)]
@@ -127,14 +126,21 @@ def violations(side: SideInformation, labels: Any) -> Violations:
     )
 
 
-def _outside_matched(rows: IntArray, codes: IntArray, clusters: IntArray) -> IntArray:
-    table = contingency(codes, clusters).toarray()
-    match = np.full(table.shape[0], -1, dtype=np.int64)
+def _outside_matched(rows: IntArray, labels: IntArray, clusters: IntArray) -> IntArray:
+    """Return the rows outside the cluster that is matched to their label."""
+    table = np.zeros((labels.max(initial=-1) + 1, clusters.max(initial=-1) + 1), dtype=np.int64)
+    np.add.at(table, (labels, clusters), 1)
+    match = np.full(len(table), -1, dtype=np.int64)
     label, cluster = linear_sum_assignment(table, maximize=True)
     match[label] = cluster
-    return rows[match[codes] != clusters]
+    return rows[match[labels] != clusters]
 
 
 def _outside_majority(rows: IntArray, blocks: IntArray, clusters: IntArray) -> IntArray:
-    table = contingency(blocks, clusters)
-    return rows[table.argmax(axis=1)[blocks] != clusters] if len(rows) else rows
+    """Return the rows outside the cluster that holds most of their block."""
+    # Parts of a block are the rows it has in one cluster; there may be too many blocks for a table with all clusters.
+    part_of_row = blocks * (clusters.max(initial=-1) + 1) + clusters
+    parts, first, inverse, sizes = np.unique(part_of_row, return_index=True, return_inverse=True, return_counts=True)
+    order = np.lexsort((parts, -sizes, blocks[first]))
+    _, largest = np.unique(blocks[first][order], return_index=True)
+    return rows[~np.isin(inverse, order[largest])]

@@ -3,15 +3,16 @@
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from sklearn.base import BaseEstimator
+
 from sidelight._storable import tag_of, tagged
-from sidelight.estimators.registry import all_estimators
 from sidelight.exceptions import ForeignFileError
 from sidelight.persistence.format_1 import TAGS
 
 
 def is_estimator(cls: type) -> bool:
-    """Say whether a class is one of sidelight's public estimators."""
-    return any(cls is estimator for _, estimator in all_estimators())
+    """Say whether a class is an estimator with a tag."""
+    return issubclass(cls, BaseEstimator) and tag_of(cls) is not None
 
 
 def is_record(cls: type) -> bool:

@@ -12,7 +12,7 @@ from sidelight.describe.table import Table, table_of
 from sidelight.plots import Profiles, cluster_profiles, profile_words
 from sidelight.report.statements import Statements, read_statements
 from sidelight.side import SideInformation
-from sidelight.side.reading import as_vector
+from sidelight.side.parsing import as_vector
 
 _SURE = 0.9
 _DOUBTFUL_SHOWN = 15

@@ -1,4 +1,4 @@
-"""How many components, and how far to trust what is said: choices that fits alone do not make."""
+"""Model selection: the number of components, and the strength of side information."""
 
 from sidelight.selection.number import select_n_components
 from sidelight.selection.result import Selection

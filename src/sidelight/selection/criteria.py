@@ -1,4 +1,4 @@
-"""What a fitted model is judged by."""
+"""Criteria that score a fitted model."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,10 +13,10 @@ def bic(model: Any, X: Any) -> float:
 
 
 def icl(model: Any, X: Any) -> float:
-    """Return the integrated completed likelihood (Biernacki, Celeux and Govaert 2000), as BIC is; lower is better.
+    """Return the integrated completed likelihood (Biernacki, Celeux and Govaert 2000); lower is better.
 
-    BIC plus twice the entropy of the clusters of the rows: clusters that share rows count against the model. What is
-    known about the rows counts where the model kept its posterior.
+    BIC plus twice the entropy of the assignments, so overlapping clusters count against the model. Side information is
+    part of the entropy where the model kept its posterior.
     """
     try:
         posterior = model.posterior_
@@ -26,9 +26,9 @@ def icl(model: Any, X: Any) -> float:
 
 
 def held_out(model: Any, X: Any) -> float:
-    """Return the mean log-likelihood of rows the model has not seen; higher is better."""
+    """Return the mean log-likelihood of held-out rows; higher is better."""
     return float(model.score(X))
 
 
-# On the rows that were fitted; lower is better.
-INFORMATION: dict[str, Callable[[Any, Any], float]] = {"bic": bic, "icl": icl}
+# Criteria on the rows that were fitted; lower is better.
+INFORMATION_CRITERIA: dict[str, Callable[[Any, Any], float]] = {"bic": bic, "icl": icl}

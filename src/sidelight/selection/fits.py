@@ -1,4 +1,4 @@
-"""Many fits that know nothing of each other: in processes, with a bar, and the same results for any number of them."""
+"""Independent fits: in parallel processes, with a progress bar, and the same results for any number of processes."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,14 +14,14 @@ Result = TypeVar("Result")
 
 
 class Setting(NamedTuple):
-    """An estimator, the parameter in question, and the seed of every fit (None leaves the estimator its own)."""
+    """An estimator, the parameter to choose, and the seed of every fit (None keeps the estimator's own)."""
 
     estimator: Any
     parameter: str
     seed: int | None
 
     def fit(self, candidate: Any, X: Any, side: SideInformation) -> Any:
-        """Return a clone fitted with a candidate."""
+        """Return a clone fitted with one value of the parameter."""
         model = clone(self.estimator).set_params(**{self.parameter: candidate})
         if self.seed is not None and "random_state" in model.get_params():
             model.set_params(random_state=self.seed)
@@ -29,9 +29,9 @@ class Setting(NamedTuple):
 
 
 def seeds(random_state: Any, estimator: Any) -> tuple[int | None, int]:
-    """Return a seed for the fits and one for the folds; without a ``random_state`` the estimator's own serves both.
+    """Return a seed for the fits and one for the folds; without a ``random_state``, both come from the estimator's.
 
-    All fits have the same seed, so that candidates differ by nothing else.
+    All fits have the same seed, so that only the candidates differ.
     """
     if random_state is None:
         return None, int(check_random_state(estimator.get_params().get("random_state")).randint(2**31))
@@ -39,22 +39,22 @@ def seeds(random_state: Any, estimator: Any) -> tuple[int | None, int]:
     return int(random.randint(2**31)), int(random.randint(2**31))
 
 
-def pooled(
+def combined_side(
     n: int, y: Any, must_link: Any, cannot_link: Any, side: SideInformation | None, sample_id: Any
 ) -> SideInformation:
-    """Put together everything said about n rows, as ``fit`` would."""
-    known = SideInformation.build(n, y=y, must_link=must_link, cannot_link=cannot_link, sample_id=sample_id)
+    """Combine all statements about n rows, as ``fit`` does."""
+    stated = SideInformation.build(n, y=y, must_link=must_link, cannot_link=cannot_link, sample_id=sample_id)
     if side is None:
-        return known
+        return stated
     if sample_id is not None:
-        return known.combine(side.align(sample_id))
+        return stated.combine(side.align(sample_id))
     if side.n_rows != n:
         raise ValueError(f"side speaks of {side.n_rows} rows, but X has {n}; use side.align or side.restrict.")
-    return known.combine(side)
+    return stated.combine(side)
 
 
 def run_all(tasks: Sequence[Callable[[], Result]], *, n_jobs: int | None, verbose: bool) -> list[Result]:
-    """Run tasks, in processes if there are several, and return their results in order.
+    """Run tasks, in parallel processes if asked, and return their results in order.
 
     Parameters
     ----------
@@ -62,18 +62,18 @@ def run_all(tasks: Sequence[Callable[[], Result]], *, n_jobs: int | None, verbos
     n_jobs : int, optional
         As in scikit-learn: None is one, -1 all cores.
     verbose : bool
-        Whether to show a bar.
+        Whether to show a progress bar.
     """
     results = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(task)() for task in tasks)
     if not verbose:
         return list(results)
-    with _bar(len(tasks)) as shown:
+    with _progress_bar(len(tasks)) as shown:
         return list(shown(results))
 
 
 @contextmanager
-def _bar(total: int) -> Iterator[Callable[[Iterable[Any]], Iterator[Any]]]:
-    # rich takes a tenth of a second to import, and only those who ask for a bar need it.
+def _progress_bar(total: int) -> Iterator[Callable[[Iterable[Any]], Iterator[Any]]]:
+    # rich takes a tenth of a second to import, and only a progress bar needs it.
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 

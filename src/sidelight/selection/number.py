@@ -10,12 +10,12 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from sidelight._typing import IntArray
-from sidelight.selection.criteria import INFORMATION, held_out
-from sidelight.selection.fits import Setting, pooled, run_all, seeds
-from sidelight.selection.result import Selection, best_place
+from sidelight.selection.criteria import INFORMATION_CRITERIA, held_out
+from sidelight.selection.fits import Setting, combined_side, run_all, seeds
+from sidelight.selection.result import Selection, best_index
 from sidelight.side import SideInformation
 
-_NUMBERS = ("n_components", "n_classes", "n_processes", "n_clusters")
+_PARAMETERS = ("n_components", "n_classes", "n_processes", "n_clusters")
 
 
 def select_n_components(
@@ -45,19 +45,19 @@ def select_n_components(
     candidates : iterable of int
         The numbers to try, at least as many as labelled classes.
     criterion : {"bic", "icl", "held_out"} or callable, default "bic"
-        The Bayesian information criterion, the integrated completed likelihood, or the mean log-likelihood of rows that
-        were held out. A callable takes a fitted model and rows held out, and returns what should be high.
+        The Bayesian information criterion, the integrated completed likelihood, or the mean log-likelihood of held-out
+        rows. A callable takes a fitted model and held-out rows, and returns a score; higher is better.
     y, must_link, cannot_link, side, sample_id : optional
-        What is known about the rows, as ``fit`` takes it. What is known of rows held out is not used.
+        The side information, as ``fit`` takes it. Statements about held-out rows are not used.
     parameter : str, optional
-        Name of the number; None takes the first of ``n_components``, ``n_classes``, ``n_processes`` and ``n_clusters``
-        that the estimator has.
+        Name of the parameter; None takes the first of ``n_components``, ``n_classes``, ``n_processes`` and
+        ``n_clusters`` that the estimator has.
     cv : int or scikit-learn splitter, default 5
-        The folds, where rows are held out. An int stands for so many shuffled ones; all candidates see the same.
+        The folds, where rows are held out. An int is a number of shuffled folds; all candidates have the same folds.
     n_jobs : int, optional
-        Fits at a time; the results do not depend on it.
+        Number of parallel fits; the results do not depend on it.
     random_state : int, RandomState or None
-        Of the fits and the folds; None takes that of the estimator.
+        Source of randomness of the fits and the folds; None takes that of the estimator.
     verbose : bool, default False
         Show a progress bar.
 
@@ -75,57 +75,59 @@ def select_n_components(
     (3, 3)
     """
     n = _num_samples(X)
-    known = pooled(n, y, must_link, cannot_link, side, sample_id)
-    name = _number_of(estimator) if parameter is None else parameter
-    numbers = _read(candidates, name, known)
+    combined = combined_side(n, y, must_link, cannot_link, side, sample_id)
+    name = _parameter_of(estimator) if parameter is None else parameter
+    numbers = _read_candidates(candidates, name, combined)
     seed, fold_seed = seeds(random_state, estimator)
     setting = Setting(estimator, name, seed)
-    if isinstance(criterion, str) and criterion in INFORMATION:
+    if isinstance(criterion, str) and criterion in INFORMATION_CRITERIA:
         folds = [(np.arange(n), np.arange(n))]
-        judge = INFORMATION[criterion]
+        score = INFORMATION_CRITERIA[criterion]
     elif criterion == "held_out" or callable(criterion):
         splitter = KFold(cv, shuffle=True, random_state=fold_seed) if isinstance(cv, int) else check_cv(cv)
         folds = list(splitter.split(np.zeros(n)))
-        judge = criterion if callable(criterion) else held_out
+        score = criterion if callable(criterion) else held_out
     else:
-        options = ", ".join(repr(option) for option in (*INFORMATION, "held_out"))
+        options = ", ".join(repr(option) for option in (*INFORMATION_CRITERIA, "held_out"))
         raise ValueError(f"criterion={criterion!r} is not known; choose one of {options}, or pass a callable.")
-    tasks = [partial(_judged, setting, number, X, known, *fold, judge) for number in numbers.tolist() for fold in folds]
+    tasks = [
+        partial(_score, setting, number, X, combined, *fold, score) for number in numbers.tolist() for fold in folds
+    ]
     scores = np.array(run_all(tasks, n_jobs=n_jobs, verbose=verbose)).reshape(len(numbers), len(folds))
-    lower_is_better = judge in INFORMATION.values()
-    best = numbers[best_place(scores, lower_is_better=lower_is_better)].item()
-    spoken = criterion if isinstance(criterion, str) else getattr(criterion, "__name__", "criterion")
-    return Selection(name, numbers, spoken, scores, lower_is_better, setting.fit(best, X, known))
+    lower_is_better = score in INFORMATION_CRITERIA.values()
+    best = numbers[best_index(scores, lower_is_better=lower_is_better)].item()
+    shown = criterion if isinstance(criterion, str) else getattr(criterion, "__name__", "criterion")
+    return Selection(name, numbers, shown, scores, lower_is_better, setting.fit(best, X, combined))
 
 
-def _judged(
+def _score(
     setting: Setting,
     number: int,
     X: Any,
-    known: SideInformation,
-    inside: IntArray,
-    outside: IntArray,
-    judge: Callable[[Any, Any], float],
+    side: SideInformation,
+    train: IntArray,
+    test: IntArray,
+    score: Callable[[Any, Any], float],
 ) -> float:
-    """Fit to the rows inside and judge by those outside."""
-    whole = len(inside) == known.n_rows
-    model = setting.fit(number, X if whole else _safe_indexing(X, inside), known if whole else known.restrict(inside))
-    return judge(model, X if len(outside) == known.n_rows else _safe_indexing(X, outside))
+    """Fit to the training rows and score the test rows."""
+    whole = len(train) == side.n_rows
+    model = setting.fit(number, X if whole else _safe_indexing(X, train), side if whole else side.restrict(train))
+    return score(model, X if len(test) == side.n_rows else _safe_indexing(X, test))
 
 
-def _number_of(estimator: Any) -> str:
+def _parameter_of(estimator: Any) -> str:
     present = estimator.get_params()
-    for name in _NUMBERS:
+    for name in _PARAMETERS:
         if name in present:
             return name
     raise ValueError(
-        f"{type(estimator).__name__} has none of the parameters {', '.join(_NUMBERS)}; name the number by parameter=…"
+        f"{type(estimator).__name__} has none of the parameters {', '.join(_PARAMETERS)}; name one by parameter=…"
     )
 
 
-def _read(candidates: Iterable[int], name: str, known: SideInformation) -> IntArray:
+def _read_candidates(candidates: Iterable[int], name: str, side: SideInformation) -> IntArray:
     numbers = np.array(list(candidates), dtype=np.int64)
-    least = max(len(np.unique(known.labels[known.labels >= 0])), 1)
+    least = max(len(np.unique(side.labels[side.labels >= 0])), 1)
     if not len(numbers) or numbers.min() < least:
         raise ValueError(
             f"candidates={numbers.tolist()} for {name} must be numbers of at least {least}, "

@@ -1,4 +1,4 @@
-"""How strongly to hold a model to what is said, by what was said but not told it."""
+"""The strength of side information, by held-out statements."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
-from sidelight.selection.fits import Setting, pooled, run_all, seeds
-from sidelight.selection.held_out_links import HeldBack, hold_back, log_probability, violated
-from sidelight.selection.result import Selection, best_place
+from sidelight.selection.fits import Setting, combined_side, run_all, seeds
+from sidelight.selection.held_out_links import Fold, log_probability, split_statements, violated_fraction
+from sidelight.selection.result import Selection, best_index
 from sidelight.side import SideInformation
 
-_CRITERIA = {"log_probability": (log_probability, False), "violations": (violated, True)}
+_CRITERIA = {"log_probability": (log_probability, False), "violations": (violated_fraction, True)}
 
 
 def select_strength(
@@ -32,10 +32,10 @@ def select_strength(
     random_state: Any = None,
     verbose: bool = False,
 ) -> Selection:
-    """Fit an estimator with each strength on a part of the statements, and choose the one that foretells the others.
+    """Fit an estimator with each strength, and choose the one that best predicts held-out statements.
 
-    Links and labels fall into folds, each kind evenly. Each fold is held back in turn; all rows are fitted. Blocks are
-    never held back.
+    Links and labels are divided into folds, each kind evenly. Each fold is held out in turn; all rows are fitted.
+    Blocks are never held out.
 
     Parameters
     ----------
@@ -43,20 +43,20 @@ def select_strength(
         A clone is fitted each time.
     X : (n, d) array or data frame
     side, y, must_link, cannot_link, sample_id : optional
-        What is known about the rows, as ``fit`` takes it.
+        The side information, as ``fit`` takes it.
     strengths : iterable of float
         The strengths to try.
     criterion : {"log_probability", "violations"}, default "log_probability"
-        The mean log probability of statements held back, under ``posterior_``, or the fraction of them that ``labels_``
-        break. The first tells more, the second serves estimators without probabilities.
+        The mean log probability of held-out statements under ``posterior_``, or the fraction of them that ``labels_``
+        violate. The first is more informative; the second also serves estimators without probabilities.
     parameter : str, default "strength"
         Name of the parameter.
     cv : int, default 5
         Number of folds.
     n_jobs : int, optional
-        Fits at a time; the results do not depend on it.
+        Number of parallel fits; the results do not depend on it.
     random_state : int, RandomState or None
-        Of the fits and the folds; None takes that of the estimator.
+        Source of randomness of the fits and the folds; None takes that of the estimator.
     verbose : bool, default False
         Show a progress bar.
 
@@ -78,19 +78,19 @@ def select_strength(
     if criterion not in _CRITERIA:
         options = ", ".join(repr(option) for option in _CRITERIA)
         raise ValueError(f"criterion={criterion!r} is not known; choose one of {options}.")
-    known = pooled(_num_samples(X), y, must_link, cannot_link, side, sample_id)
+    combined = combined_side(_num_samples(X), y, must_link, cannot_link, side, sample_id)
     values = np.array(list(strengths), dtype=float)
     if not len(values):
         raise ValueError("strengths is empty; give at least one to try.")
     seed, fold_seed = seeds(random_state, estimator)
     setting = Setting(estimator, parameter, seed)
-    folds = hold_back(known, cv, np.random.RandomState(fold_seed))
-    tasks = [partial(_judged, setting, value, X, fold, criterion) for value in values.tolist() for fold in folds]
+    folds = split_statements(combined, cv, np.random.RandomState(fold_seed))
+    tasks = [partial(_score, setting, value, X, fold, criterion) for value in values.tolist() for fold in folds]
     scores = np.array(run_all(tasks, n_jobs=n_jobs, verbose=verbose)).reshape(len(values), len(folds))
     lower_is_better = _CRITERIA[criterion][1]
-    best = values[best_place(scores, lower_is_better=lower_is_better)].item()
-    return Selection(parameter, values, criterion, scores, lower_is_better, setting.fit(best, X, known))
+    best = values[best_index(scores, lower_is_better=lower_is_better)].item()
+    return Selection(parameter, values, criterion, scores, lower_is_better, setting.fit(best, X, combined))
 
 
-def _judged(setting: Setting, strength: float, X: Any, fold: HeldBack, criterion: str) -> float:
-    return _CRITERIA[criterion][0](setting.fit(strength, X, fold.told), fold.held)
+def _score(setting: Setting, strength: float, X: Any, fold: Fold, criterion: str) -> float:
+    return _CRITERIA[criterion][0](setting.fit(strength, X, fold.train), fold.held_out)

@@ -1,4 +1,4 @@
-"""What is known about the rows of a table, and what follows from it."""
+"""Side information: labels, links and blocks of the rows of a table, and what follows from them."""
 
 from sidelight.exceptions import ContradictionError
 from sidelight.side.closure import Closure

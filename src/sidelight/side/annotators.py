@@ -1,28 +1,28 @@
-"""Pool the labels of several people who share no label names.
+"""Pool the labels of several annotators whose label names differ.
 
-Zhao and Miller ("Semisupervised learning of mixture models with class constraints", introduction): people
-who label rows of a shared table may use names of their own and need not agree on the number of classes, so
-their labels cannot be pooled as labels. But each one's equal labels entail must-links and each one's
-different labels entail cannot-links, and links can be pooled.
+Zhao and Miller ("Semisupervised learning of mixture models with class constraints", introduction): people who label
+rows of a shared table may use different names and need not agree on the number of classes, so their labels cannot be
+pooled as labels. But equal labels of one annotator entail must-links, different labels of one annotator entail
+cannot-links, and links can be pooled.
 """
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from sidelight.side.bonds import Bonds, IntArray, chain, components
-from sidelight.side.contradictions import GroupWords, Wording, refuse_contradictions
-from sidelight.side.reading import AnyArray, Encoded, as_vector, encode, read_ids, resolve, tidy
-from sidelight.side.rewriting import all_pairs
-from sidelight.side.statements import FloatArray, read_confidence
+from sidelight._typing import AnyArray, FloatArray, IntArray
+from sidelight.side.closure import NO_PAIRS, Constraints, all_pairs, chain, components, find_conflicts
+from sidelight.side.ids import read_ids, rows_with_ids
+from sidelight.side.parsing import CodedColumn, FindRows, as_vector, encode, names_array, read_confidence, row_numbers
 
 
-class Pooled(NamedTuple):
+class PooledLinks(NamedTuple):
     """Links that the labels of all annotators entail.
 
-    ``confidence`` is of the must-links, then of the cannot-links; ``n_dropped`` counts the labels given to
-    ids that are not among the rows.
+    ``confidence`` is of the must-links, then of the cannot-links; ``n_dropped`` counts the labels of ids that are not
+    among the rows.
     """
 
     n_rows: int
@@ -33,29 +33,28 @@ class Pooled(NamedTuple):
     n_dropped: int
 
 
-def pool(annotations: Any, *, n: int | None = None, confidence: Any = None, sample_id: Any = None) -> Pooled:
+def pool(annotations: Any, *, n: int | None = None, confidence: Any = None, sample_id: Any = None) -> PooledLinks:
     """Turn the labels of several annotators into links.
 
     Parameters
     ----------
     annotations : mapping or table
-        The partial labels of each annotator: a mapping from annotator to a column of n labels (-1, None or
-        NaN unknown) or to a mapping from rows (or ids) to labels; or a table of n rows and one column per
-        annotator. In mappings, ids that are not among the rows drop out, and are counted.
+        The partial labels of each annotator: a mapping from annotator to a column of n labels (-1, None or NaN
+        unknown) or to a mapping from rows (or ids) to labels; or a table of n rows and one column per annotator. In
+        mappings, ids that are not among the rows are dropped and counted.
     n : int, optional
-        Number of rows; needed only where neither a column nor ``sample_id`` tells.
+        Number of rows; needed only where neither a column nor ``sample_id`` implies it.
     confidence : float or mapping from annotator to float, optional
-        Probability in (0.5, 1] that a link written down is right, for all annotators or for each; certain
-        by default. Below 1, links are no longer closed transitively, and links that only a chain of them
-        entails are less sure than each of its links.
+        Probability in (0.5, 1] that a link is right, for all annotators or for each; certain by default. Below 1, links
+        are not closed transitively, and a link that only a chain entails is less certain than each link of the chain.
     sample_id : (n,) column, optional
         Names of the rows.
 
     Returns
     -------
-    Pooled
-        For each annotator and label, a chain of must-links along its rows; for each annotator and pair of
-        labels, one cannot-link. Annotators are connected only by rows that both have labelled.
+    PooledLinks
+        For each annotator and label, a chain of must-links along its rows; for each annotator and pair of labels, one
+        cannot-link. Annotators are connected only by rows that both have labelled.
 
     Raises
     ------
@@ -65,24 +64,23 @@ def pool(annotations: Any, *, n: int | None = None, confidence: Any = None, samp
     columns = _columns(annotations)
     ids = None if sample_id is None else read_ids(sample_id, n)
     n_rows = _number_of_rows(columns, n if ids is None else len(ids))
+    find: FindRows = partial(row_numbers, n_rows) if ids is None else partial(rows_with_ids, ids)
     encoded, n_dropped = {}, 0
     for name, column in columns.items():
-        encoded[name], absent = _read_column(name, column, n_rows, ids)
+        encoded[name], absent = _read_column(name, column, n_rows, find)
         n_dropped += absent
-    sure = _confidence_of_each(confidence, list(encoded))
-    certain = {name: column for name, column in encoded.items() if sure[name] == 1}
-    _refuse_disagreement(certain, n_rows, ids)
+    confidences = _confidence_of_each(confidence, list(encoded))
+    _refuse_disagreement({name: column for name, column in encoded.items() if confidences[name] == 1}, n_rows, ids)
     must, cannot = [], []
     for name, (codes, _) in encoded.items():
         labelled = np.flatnonzero(codes >= 0)
         _, first = np.unique(codes[labelled], return_index=True)
-        must.append((chain(codes[labelled], labelled), sure[name]))
-        cannot.append((all_pairs(labelled[first]), sure[name]))
-    nothing = np.empty((0, 2), dtype=np.int64)
-    return Pooled(
+        must.append((chain(codes[labelled], labelled), confidences[name]))
+        cannot.append((all_pairs(labelled[first]), confidences[name]))
+    return PooledLinks(
         n_rows,
-        np.concatenate([nothing, *(links for links, _ in must)]),
-        np.concatenate([nothing, *(links for links, _ in cannot)]),
+        np.concatenate([NO_PAIRS, *(links for links, _ in must)]),
+        np.concatenate([NO_PAIRS, *(links for links, _ in cannot)]),
         np.concatenate([np.empty(0), *(np.full(len(links), value) for links, value in must + cannot)]),
         ids,
         n_dropped,
@@ -94,8 +92,7 @@ def _columns(annotations: Any) -> dict[Any, Any]:
         return dict(annotations)
     if hasattr(annotations, "columns"):
         return {name: annotations[name] for name in annotations.columns}
-    table = annotations if hasattr(annotations, "__array__") else _table(annotations)
-    table = np.asarray(table)
+    table = np.asarray(annotations if hasattr(annotations, "__array__") else _table(annotations))
     if table.ndim != 2:
         raise ValueError(
             f"annotations has shape {table.shape}; give a mapping from annotator to labels, "
@@ -129,12 +126,12 @@ def _place(annotator: Any) -> str:
     return f"annotations[{annotator!r}]"
 
 
-def _read_column(name: Any, column: Any, n: int, ids: AnyArray | None) -> tuple[Encoded, int]:
+def _read_column(name: Any, column: Any, n: int, find: FindRows) -> tuple[CodedColumn, int]:
     """Encode the labels of one annotator; count those of absent ids."""
     if not isinstance(column, Mapping):
         return encode(column, _place(name), n), 0
-    ends = list(column)
-    rows = resolve(tidy(ends), lambda flat: f"{_place(name)}[{ends[flat]!r}]", n, ids)
+    keys = list(column)
+    rows = find(names_array(keys), lambda flat: f"{_place(name)}[{keys[flat]!r}]")
     values = np.empty(n, dtype=object)
     for row, value in zip(rows.tolist(), column.values(), strict=True):
         if row >= 0:
@@ -145,28 +142,31 @@ def _read_column(name: Any, column: Any, n: int, ids: AnyArray | None) -> tuple[
 def _confidence_of_each(confidence: Any, names: list[Any]) -> dict[Any, float]:
     if not isinstance(confidence, Mapping):
         confidence = dict.fromkeys(names, confidence)
-    strangers = [name for name in confidence if name not in names]
-    if strangers:
-        raise ValueError(f"confidence names {strangers[0]!r}, who is no annotator; use the names {names!r}")
+    unknown = [name for name in confidence if name not in names]
+    if unknown:
+        raise ValueError(f"confidence names {unknown[0]!r}, who is not an annotator; use the names {names!r}")
     return {name: float(read_confidence(confidence.get(name), 1, 0)[0][0]) for name in names}
 
 
-def _refuse_disagreement(columns: dict[Any, Encoded], n: int, ids: AnyArray | None) -> None:
-    """Look for contradictions with one group per annotator and label, where proofs are shortest."""
-    members = [np.empty((0, 2), dtype=np.int64)]
-    factions: list[int] = []
+def _refuse_disagreement(columns: dict[Any, CodedColumn], n: int, ids: AnyArray | None) -> None:
+    """Search for contradictions with one group per annotator and label, where proofs are shortest."""
+    members = [NO_PAIRS]
+    exclusive: list[int] = []
     names: list[tuple[Any, Any]] = []
-    for faction, (annotator, (codes, labels)) in enumerate(columns.items()):
+    for number, (annotator, (codes, labels)) in enumerate(columns.items()):
         labelled = np.flatnonzero(codes >= 0)
         members.append(np.column_stack([labelled, codes[labelled] + len(names)]))
-        factions += [faction] * len(labels)
+        exclusive += [number] * len(labels)
         names += [(annotator, label) for label in labels.tolist()]
+    constraints = Constraints(n, NO_PAIRS, np.concatenate(members), np.array(exclusive, dtype=np.int64), NO_PAIRS)
+    conflicts = find_conflicts(constraints, components(constraints))
+    if not conflicts.total:
+        return
+    from sidelight.side.contradictions import GroupWording, Wording, contradiction
 
-    def group(number: int) -> GroupWords:
+    def group(number: int) -> GroupWording:
         annotator, label = names[number]
-        return GroupWords(f"are both {label!r} to {annotator!r}", f"{label!r} to {annotator!r}")
+        return GroupWording(f"are both {label!r} to {annotator!r}", f"{label!r} to {annotator!r}")
 
-    nothing = np.empty((0, 2), dtype=np.int64)
-    bonds = Bonds(n, nothing, np.concatenate(members), np.array(factions, dtype=np.int64), nothing)
     remedy = "correct one of these labels, or give annotators a confidence below 1"
-    refuse_contradictions(bonds, components(bonds), Wording(ids, group, remedy))
+    raise contradiction(constraints, conflicts, Wording(ids, group, remedy))

@@ -1,14 +1,22 @@
-"""Transitive closure: which rows are bound together, which groups of rows are kept apart."""
+"""Transitive closure: which rows must share a class, and which groups of rows are kept apart.
 
-from typing import TYPE_CHECKING, NamedTuple
+Rows are joined by pairs (must-links) and by membership of a group (a label, a block, one annotator's label). Groups are
+nodes of the graph, so that a label of a million rows costs a million edges and not its square.
+"""
+
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import coo_array, csr_array
+from scipy.sparse.csgraph import connected_components
 
-from sidelight.side.bonds import Bonds, IntArray, components, number_by_first
-from sidelight.side.contradictions import GroupWords, Wording, refuse_contradictions
+from sidelight._typing import IntArray
 
 if TYPE_CHECKING:
     from sidelight.side.information import SideInformation
+
+NO_PAIRS: IntArray = np.empty((0, 2), dtype=np.int64)
+NO_PAIRS.setflags(write=False)
 
 
 class Closure(NamedTuple):
@@ -17,13 +25,13 @@ class Closure(NamedTuple):
     Attributes
     ----------
     chunklets : (n,) int
-        Chunklet of each row, numbered 0, 1, … by first row. A row nobody speaks of is a chunklet of one;
-        rows of one label are in one chunklet.
+        Chunklet of each row, numbered 0, 1, … by first row. A row without statements is a chunklet of one; rows of one
+        label are in one chunklet.
     labels : (C,) int
         Label code of each chunklet, -1 unknown.
     cannot : (q, 2) int
-        Chunklets a < b that a certain cannot-link keeps apart, each pair once and in order. Chunklets that
-        only their labels keep apart are not listed; `separated` gives them too.
+        Chunklets a < b that a certain cannot-link keeps apart, each pair once and in order. Chunklets that only their
+        labels keep apart are not listed; `separated` includes them.
     sizes : (C,) int
         Number of rows of each chunklet.
     """
@@ -34,33 +42,52 @@ class Closure(NamedTuple):
     sizes: IntArray
 
     def separated(self) -> IntArray:
-        """Give the pairs of chunklets a < b kept apart by cannot-links or by different labels."""
-        labelled = np.flatnonzero(self.labels >= 0)
-        first, second = np.triu_indices(len(labelled), k=1)
-        by_label = np.column_stack([labelled[first], labelled[second]])
+        """Return the pairs of chunklets a < b kept apart by cannot-links or by different labels."""
+        by_label = all_pairs(np.flatnonzero(self.labels >= 0))
         return np.unique(np.concatenate([self.cannot, by_label]), axis=0)
 
 
-def certain_bonds(side: "SideInformation", *, labels: bool = True) -> Bonds:
+class Constraints(NamedTuple):
+    """Certain statements as a graph.
+
+    ``must_link`` (m, 2) are rows joined directly, ``members`` (k, 2) a row and the group it belongs to, ``cannot_link``
+    (q, 2) rows that must not share a class. ``exclusive`` (g,) has the set of each group: groups of one set (0, 1, …)
+    exclude each other; -1 is in no set.
+    """
+
+    n_rows: int
+    must_link: IntArray
+    members: IntArray
+    exclusive: IntArray
+    cannot_link: IntArray
+
+
+class Conflicts(NamedTuple):
+    """Cannot-links within a component, groups joined to another group of their set, and the number of both."""
+
+    pairs: IntArray
+    groups: IntArray
+    total: int
+
+
+def certain_constraints(side: "SideInformation", *, labels: bool = True) -> Constraints:
     """Collect the certain statements; the groups are the labels, then the blocks.
 
-    Without ``labels``, rows of one label are not bound together.
+    Without ``labels``, rows of one label are not joined.
     """
     n_labels = len(side.label_names)
     labelled = np.flatnonzero((side.labels >= 0) & labels)
-    blocked = np.flatnonzero(side.blocks >= 0)
-    members = np.concatenate(
-        [
-            np.column_stack([labelled, side.labels[labelled]]),
-            np.column_stack([blocked, side.blocks[blocked] + n_labels]),
-        ]
-    )
-    factions = np.concatenate([np.zeros(n_labels, np.int64), np.full(len(side.block_names), -1, np.int64)])
-    return Bonds(
+    in_block = np.flatnonzero(side.blocks >= 0)
+    return Constraints(
         side.n_rows,
         side.must_link[side.must_link_confidence == 1],
-        members,
-        factions,
+        np.concatenate(
+            [
+                np.column_stack([labelled, side.labels[labelled]]),
+                np.column_stack([in_block, side.blocks[in_block] + n_labels]),
+            ]
+        ),
+        np.repeat(np.array([0, -1]), [n_labels, len(side.block_names)]),
         side.cannot_link[side.cannot_link_confidence == 1],
     )
 
@@ -71,7 +98,7 @@ def close(side: "SideInformation") -> Closure:
     Parameters
     ----------
     side : SideInformation
-        What is known. Links with a confidence below 1 take no part.
+        Links with a confidence below 1 are not used.
 
     Returns
     -------
@@ -83,16 +110,20 @@ def close(side: "SideInformation") -> Closure:
     ContradictionError
         If the certain statements contradict each other; the message gives the chain that proves it.
     """
-    bonds = certain_bonds(side)
-    component = components(bonds)
-    refuse_contradictions(bonds, component, _wording(side))
+    constraints = certain_constraints(side)
+    component = components(constraints)
+    conflicts = find_conflicts(constraints, component)
+    if conflicts.total:
+        from sidelight.side.contradictions import contradiction, wording_of
+
+        raise contradiction(constraints, conflicts, wording_of(side))
     chunklets = number_by_first(component[: side.n_rows])
     n_chunklets = int(chunklets.max(initial=-1)) + 1
     labels = np.full(n_chunklets, -1, dtype=np.int64)
     labelled = side.labels >= 0
     labels[chunklets[labelled]] = side.labels[labelled]
     sizes = np.bincount(chunklets, minlength=n_chunklets).astype(np.int64)
-    closure = Closure(chunklets, labels, _distinct_pairs(chunklets[bonds.apart], n_chunklets), sizes)
+    closure = Closure(chunklets, labels, _distinct_pairs(chunklets[constraints.cannot_link], n_chunklets), sizes)
     for array in closure:
         array.setflags(write=False)
     return closure
@@ -104,16 +135,64 @@ def _distinct_pairs(pairs: IntArray, size: int) -> IntArray:
     return np.column_stack(np.divmod(key, max(size, 1))).astype(np.int64)
 
 
-def _wording(side: "SideInformation") -> Wording:
-    n_labels = len(side.label_names)
+def find_conflicts(constraints: Constraints, component: IntArray) -> Conflicts:
+    """Find what must be apart and yet is joined; ``component`` is of all rows, then of all groups."""
+    apart = constraints.cannot_link
+    pairs = apart[component[apart[:, 0]] == component[apart[:, 1]]]
+    groups = np.flatnonzero(constraints.exclusive >= 0)
+    sets = constraints.exclusive[groups]
+    key = component[constraints.n_rows + groups] * (sets.max(initial=0) + 1) + sets
+    _, inverse, counts = np.unique(key, return_inverse=True, return_counts=True)
+    return Conflicts(pairs, groups[counts[inverse] > 1], len(pairs) + int((counts - 1).sum()))
 
-    def group(number: int) -> GroupWords:
-        if number < n_labels:
-            name = repr(side.label_names[number : number + 1].tolist()[0])
-            return GroupWords(f"are both labelled {name}", f"label {name}")
-        block = number - n_labels
-        name = repr(side.block_names[block : block + 1].tolist()[0])
-        return GroupWords(f"share block {name}", f"block {name}")
 
-    remedy = "remove one of these statements, or give the links among them a confidence below 1"
-    return Wording(side.ids, group, remedy)
+def graph(constraints: Constraints) -> "csr_array[Any]":
+    """Return the graph of rows, then groups; a step through a group is as long as a step along a must-link."""
+    pairs, members = constraints.must_link, constraints.members
+    size = constraints.n_rows + len(constraints.exclusive)
+    tails = np.concatenate([pairs[:, 0], members[:, 0]])
+    heads = np.concatenate([pairs[:, 1], members[:, 1] + constraints.n_rows])
+    lengths = np.concatenate([np.ones(len(pairs)), np.full(len(members), 0.5)])
+    # SciPy's graph routines before 1.15 take 32-bit indices only.
+    ends = (tails.astype(np.int32), heads.astype(np.int32))
+    return coo_array((lengths, ends), shape=(size, size)).tocsr()
+
+
+def components(constraints: Constraints) -> IntArray:
+    """Return the number of the connected component of each row, then of each group."""
+    _, component = connected_components(graph(constraints), directed=False)
+    return component.astype(np.int64)
+
+
+def number_by_first(values: IntArray) -> IntArray:
+    """Renumber ``values`` 0, 1, … in the order in which they first occur."""
+    _, first, inverse = np.unique(values, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return rank[inverse]
+
+
+def join_groups(n_rows: int, members: IntArray, n_groups: int) -> IntArray:
+    """Give each row one group, joining groups that share a row; -1 for rows in none.
+
+    Joined groups carry the lowest of their numbers.
+    """
+    component = components(Constraints(n_rows, NO_PAIRS, members, np.full(n_groups, -1), NO_PAIRS))
+    lowest = np.full(n_rows + n_groups, n_groups, dtype=np.int64)
+    np.minimum.at(lowest, component[n_rows:], np.arange(n_groups))
+    codes = np.full(n_rows, -1, dtype=np.int64)
+    codes[members[:, 0]] = lowest[component[members[:, 0]]]
+    return codes
+
+
+def chain(keys: IntArray, rows: IntArray) -> IntArray:
+    """Join rows of equal key by as few pairs as connect them: a chain in the order of the rows."""
+    order = np.lexsort((rows, keys))
+    same = keys[order][1:] == keys[order][:-1]
+    return np.column_stack([rows[order][:-1][same], rows[order][1:][same]]).astype(np.int64)
+
+
+def all_pairs(rows: IntArray) -> IntArray:
+    """Pair each of a few rows with each other."""
+    first, second = np.triu_indices(len(rows), k=1)
+    return np.column_stack([rows[first], rows[second]]).astype(np.int64)

@@ -1,34 +1,38 @@
-"""Statements that cannot all be true, reported with the shortest chain that proves it."""
+"""The shortest chain that proves a contradiction, and its wording."""
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import dijkstra
 
+from sidelight._typing import AnyArray, IntArray
 from sidelight.exceptions import ContradictionError
-from sidelight.side.bonds import Bonds, IntArray, graph
+from sidelight.side.closure import Conflicts, Constraints, graph
 
-# Rows of a chain and steps through groups that a message shows; starts from which proofs are sought.
-_SHOWN = 8
-_NOTES = 3
-_SEARCHES = 64
+if TYPE_CHECKING:
+    from sidelight.side.information import SideInformation
+
+# Rows of a chain and steps through groups that a message shows; nodes from which proofs are searched.
+_MAX_SHOWN = 8
+_MAX_NOTES = 3
+_MAX_SEARCHES = 64
 
 
-class GroupWords(NamedTuple):
-    """How a group is spoken of: ``step`` follows "4 and 9", ``end`` explains a single row."""
+class GroupWording(NamedTuple):
+    """How a message names a group: ``step`` follows "4 and 9", ``end`` explains a single row."""
 
     step: str
     end: str
 
 
 class Wording(NamedTuple):
-    """How rows (by id, where there are ids) and groups are named in messages, and what to advise."""
+    """How a message names rows (by id, where there are ids) and groups, and what it advises."""
 
-    ids: NDArray[Any] | None
-    group: Callable[[int], GroupWords]
+    ids: AnyArray | None
+    group: Callable[[int], GroupWording]
     remedy: str
 
     @property
@@ -38,7 +42,7 @@ class Wording(NamedTuple):
 
     def row(self, number: int) -> str:
         """Name a row."""
-        return str(number) if self.ids is None else repr(self.ids[number : number + 1].tolist()[0])
+        return str(number) if self.ids is None else _quoted(self.ids, number)
 
 
 class _Proof(NamedTuple):
@@ -46,71 +50,76 @@ class _Proof(NamedTuple):
     nodes: list[int]
 
 
-def refuse_contradictions(bonds: Bonds, component: IntArray, wording: Wording) -> None:
-    """Raise `ContradictionError` when what is apart is bound together; ``component`` is of all nodes.
+def wording_of(side: "SideInformation") -> Wording:
+    """Name rows, labels and blocks as the user does; groups are the labels, then the blocks."""
+    n_labels = len(side.label_names)
 
-    The proof reported is a shortest one if the contradictions start from no more than 64 nodes; beyond
-    that, the shortest among those of 64 of them.
+    def group(number: int) -> GroupWording:
+        if number < n_labels:
+            name = _quoted(side.label_names, number)
+            return GroupWording(f"are both labelled {name}", f"label {name}")
+        name = _quoted(side.block_names, number - n_labels)
+        return GroupWording(f"share block {name}", f"block {name}")
+
+    return Wording(side.ids, group, "remove one of these statements, or give the links among them a confidence below 1")
+
+
+def _quoted(names: AnyArray, number: int) -> str:
+    return repr(names[number : number + 1].tolist()[0])
+
+
+def contradiction(constraints: Constraints, conflicts: Conflicts, wording: Wording) -> ContradictionError:
+    """Return the error that proves one of the conflicts.
+
+    The proof is a shortest one if the conflicts start from at most 64 nodes; beyond that, the shortest among those of
+    64 of them.
     """
-    inside = bonds.apart[component[bonds.apart[:, 0]] == component[bonds.apart[:, 1]]]
-    groups, n_clashes = _clashing_groups(bonds, component)
-    count = len(inside) + n_clashes
-    if count:
-        proof = _shortest_proof(bonds, inside, groups)
-        raise _error(bonds, proof.nodes, count, wording)
+    return _error(constraints.n_rows, _shortest_proof(constraints, conflicts), conflicts.total, wording)
 
 
-def _clashing_groups(bonds: Bonds, component: IntArray) -> tuple[IntArray, int]:
-    """Find the groups bound to another group of their faction; count the clashes."""
-    groups = np.flatnonzero(bonds.factions >= 0)
-    key = component[bonds.n_rows + groups] * (bonds.factions.max(initial=0) + 1) + bonds.factions[groups]
-    _, inverse, counts = np.unique(key, return_inverse=True, return_counts=True)
-    return groups[counts[inverse] > 1], int((counts - 1).sum())
-
-
-def _sources(bonds: Bonds, inside: IntArray, groups: IntArray) -> Iterator[tuple[int, IntArray, float]]:
-    """Give the nodes at which a proof may start, the nodes at which it ends, and the cost of the clash."""
-    n = bonds.n_rows
-    # Pairs that are also joined directly have the shortest proof there is, so they come first.
-    direct = np.isin(inside[:, 0] * n + inside[:, 1], bonds.pairs[:, 0] * n + bonds.pairs[:, 1])
-    for source in dict.fromkeys(inside[np.argsort(~direct, kind="stable"), 0].tolist()):
-        yield source, inside[inside[:, 0] == source, 1], 1.0
+def _sources(constraints: Constraints, conflicts: Conflicts) -> Iterator[tuple[int, IntArray, float]]:
+    """Yield the nodes at which a proof may start, the nodes at which it ends, and the length of the last step."""
+    n, joined, pairs, groups = constraints.n_rows, constraints.must_link, conflicts.pairs, conflicts.groups
+    # Pairs that are also joined directly have the shortest proof possible, so they come first.
+    direct = np.isin(pairs[:, 0] * n + pairs[:, 1], joined[:, 0] * n + joined[:, 1])
+    for source in dict.fromkeys(pairs[np.argsort(~direct, kind="stable"), 0].tolist()):
+        yield source, pairs[pairs[:, 0] == source, 1], 1.0
+    sets = constraints.exclusive
     for group in groups.tolist():
-        rivals = groups[(bonds.factions[groups] == bonds.factions[group]) & (groups != group)]
-        yield n + group, n + rivals, 0.0
+        yield n + group, n + groups[(sets[groups] == sets[group]) & (groups != group)], 0.0
 
 
-def _shortest_proof(bonds: Bonds, inside: IntArray, groups: IntArray) -> _Proof:
-    one_way = graph(bonds)
+def _shortest_proof(constraints: Constraints, conflicts: Conflicts) -> list[int]:
+    """Return the nodes of a path between two rows, or two groups, that must be apart."""
+    one_way = graph(constraints)
     both_ways = one_way + one_way.T
     best = _Proof(np.inf, [])
-    for searches, (source, targets, cost) in enumerate(_sources(bonds, inside, groups)):
-        if searches == _SEARCHES or best.length <= 2:
+    for searches, (source, targets, last) in enumerate(_sources(constraints, conflicts)):
+        if searches == _MAX_SEARCHES or best.length <= 2:
             break
-        distance, previous = dijkstra(both_ways, indices=source, return_predecessors=True, limit=best.length - cost)
+        distance, previous = dijkstra(both_ways, indices=source, return_predecessors=True, limit=best.length - last)
         nearest = int(targets[np.argmin(distance[targets])])
-        if distance[nearest] + cost < best.length:
-            best = _Proof(distance[nearest] + cost, _path(previous, source, nearest))
-    return best
+        if distance[nearest] + last < best.length:
+            best = _Proof(distance[nearest] + last, _path(previous, source, nearest))
+    return best.nodes
 
 
-def _path(previous: NDArray[np.int32], source: int, target: int) -> list[int]:
+def _path(previous: NDArray[Any], source: int, target: int) -> list[int]:
     nodes = [target]
     while nodes[-1] != source:
         nodes.append(int(previous[nodes[-1]]))
     return nodes[::-1]
 
 
-def _error(bonds: Bonds, nodes: list[int], count: int, wording: Wording) -> ContradictionError:
+def _error(n: int, nodes: list[int], count: int, wording: Wording) -> ContradictionError:
     """Put a path between nodes that must stay apart, two rows or two groups, into words."""
-    n = bonds.n_rows
     chain = tuple(node for node in nodes if node < n)
     names = [wording.row(row) for row in chain]
-    # What follows a row is the next row, or the group that binds it to the one after.
-    bound_by = [after - n for before, after in pairwise(nodes) if before < n][: len(chain) - 1]
+    # A row is followed by the next row, or by the group that joins it to the one after.
+    joined_by = [after - n for before, after in pairwise(nodes) if before < n][: len(chain) - 1]
     steps = tuple(
         f"{a} and {b} {'must link' if group < 0 else wording.group(group).step}"
-        for (a, b), group in zip(pairwise(names), bound_by, strict=True)
+        for (a, b), group in zip(pairwise(names), joined_by, strict=True)
     )
     if nodes[0] < n:
         dash, but = "–", f"but {names[0]}–{names[-1]} cannot"
@@ -119,11 +128,11 @@ def _error(bonds: Bonds, nodes: list[int], count: int, wording: Wording) -> Cont
         names[0] += f" ({wording.group(nodes[0] - n).end})"
         names[-1] += f" ({wording.group(nodes[-1] - n).end})"
     shown = dash.join(names)
-    if len(names) > _SHOWN:
+    if len(names) > _MAX_SHOWN:
         shown = f"{names[0]}{dash}…{dash}{names[-1]} (a chain of {len(names)} rows)"
-    notes = [step for step, group in zip(steps, bound_by, strict=True) if group >= 0]
-    if len(notes) > _NOTES:
-        notes = [*notes[:_NOTES], "…"]
+    notes = [step for step, group in zip(steps, joined_by, strict=True) if group >= 0]
+    if len(notes) > _MAX_NOTES:
+        notes = [*notes[:_MAX_NOTES], "…"]
     because = f" ({'; '.join(notes)})" if notes else ""
     more = f" (and {count - 1} more)" if count > 1 else ""
     message = f"{wording.noun} {shown} must link{because}, {but}{more}: {wording.remedy}"

@@ -1,38 +1,29 @@
-"""The one immutable object that says what is known about the rows of a table."""
+"""SideInformation: labels, links and blocks of the rows of a table, in one immutable object."""
 
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sidelight._storable import storable
-from sidelight.side import annotators, rewriting
-from sidelight.side.bonds import IntArray
+from sidelight._typing import AnyArray, BoolArray, FloatArray, IntArray
+from sidelight.side import annotators, parsing, transforms
+from sidelight.side.blocks import StatedBlocks, read_blocks
 from sidelight.side.closure import Closure, close
-from sidelight.side.reading import AnyArray, as_vector, encode, nobody, read_ids
-from sidelight.side.statements import (
-    FloatArray,
-    StatedLinks,
-    merge_links,
-    read_blocks,
-    read_confidence,
-    read_links,
-    refuse_self_links,
-)
+from sidelight.side.ids import read_ids, rows_with_ids
 
 
 @storable("SideInformation")
 @dataclass(frozen=True, eq=False, repr=False)
 class SideInformation:
-    """What is known about n rows: labels, links and blocks.
+    """Labels, links and blocks of n rows.
 
-    Make one with `build` (or `from_annotators`), which reads what users have; the constructor takes the
-    finished arrays. Arrays are read-only, links are in order (the lower row first) and each stands once.
-    The object has neither length nor shape, so scikit-learn passes it on whole.
+    Make one with `build` (or `from_annotators`), which reads what users have; the constructor takes the finished
+    arrays. Arrays are read-only; links are sorted (the lower row first) and occur once. The object has neither length
+    nor shape, so scikit-learn passes it on whole.
 
     Attributes
     ----------
@@ -53,8 +44,8 @@ class SideInformation:
     ids : (n,) array or None
         Names of the rows, where given.
     n_dropped : int
-        Number of links and of memberships in listed blocks that `build` left out because they name ids
-        that are not among the rows. No part of equality.
+        Number of links and of memberships in listed blocks that `build` left out because they name ids that are not
+        among the rows. Not compared by ``==``.
     """
 
     n_rows: int
@@ -73,16 +64,16 @@ class SideInformation:
         store = self.__dict__
         store["n_rows"] = int(self.n_rows)
         for kind in ("must_link", "cannot_link"):
-            links = _checked_links(store[kind], self.n_rows, kind)
-            confidence, _ = read_confidence(store[f"{kind}_confidence"], len(links), 0)
+            links = parsing.read_links(np.asarray(store[kind]), kind, partial(parsing.row_numbers, self.n_rows))
+            confidence, _ = parsing.read_confidence(store[f"{kind}_confidence"], len(links.pairs), 0)
             if kind == "cannot_link":
-                refuse_self_links(StatedLinks(links, np.ones(len(links), dtype=bool)), kind)
-            store[kind], store[f"{kind}_confidence"] = merge_links(links, confidence)
+                parsing.refuse_self_links(links, kind)
+            store[kind], store[f"{kind}_confidence"] = parsing.merge_links(links.pairs, confidence)
         for codes, names in (("labels", "label_names"), ("blocks", "block_names")):
             store[names] = np.array(store[names])
             store[codes] = _checked_codes(store[codes], self.n_rows, len(store[names]), codes)
         if self.ids is not None:
-            store["ids"] = as_vector(np.array(self.ids), "ids", self.n_rows)
+            store["ids"] = parsing.as_vector(np.array(self.ids), "ids", self.n_rows)
         for value in store.values():
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
@@ -99,39 +90,36 @@ class SideInformation:
         confidence: Any = None,
         sample_id: Any = None,
     ) -> Self:
-        """Read what is known about ``n`` rows.
+        """Read labels, links and blocks of ``n`` rows.
 
         Parameters
         ----------
         n : int
             Number of rows.
         y : (n,) column, optional
-            Partial labels: integers, strings, booleans or whole floats; -1, None and NaN stand for
-            unknown. Lists, arrays and columns of pandas or polars are welcome, here and below.
+            Partial labels: integers, strings, booleans or whole floats; -1, None and NaN stand for unknown. Here and
+            below, a column is a list, an array or a column of pandas or polars.
         must_link, cannot_link : pairs, optional
-            Pairs of rows that share a class, or do not: a list of pairs, an (m, 2) array or a table with
-            two columns. Rows go by number, counted from 0, or by id where ``sample_id`` is given. Links
-            that stand twice, in either order, are merged, and the highest confidence is kept. A must-link
-            of a row with itself says nothing and is left out; such a cannot-link is an error.
+            Pairs of rows that share a class, or do not: a list of pairs, an (m, 2) array or a table with two columns.
+            Rows go by number, counted from 0, or by id where ``sample_id`` is given. Repeated links, in either order,
+            are merged, and the highest confidence is kept. A must-link of a row with itself is left out; such a
+            cannot-link is an error.
         blocks : (n,) column, or list or mapping of lists, optional
-            Rows known to share a class without the class being named: the name of each row's block (-1,
-            None or NaN for none), or the rows (or ids) of each block. Listed blocks that share a row are
-            joined, and go by the name of the first.
+            Rows that share a class whose name is unknown: the name of each row's block (-1, None or NaN for none), or
+            the rows (or ids) of each block. Listed blocks that share a row are joined, under the name of the first.
         confidence : float, (m,) column, or mapping, optional
-            Probability that links are right, above 0.5 and at most 1: one number for all links; or one per
-            link, must-links first, in the order given; or a mapping with entries "must_link" and
-            "cannot_link", each one number or one per link. Links are certain by default. Labels and blocks
-            always are.
+            Probability that links are right, above 0.5 and at most 1: one number for all links; or one per link,
+            must-links first, in the order given; or a mapping with entries "must_link" and "cannot_link", each one
+            number or one per link. Links are certain by default. Labels and blocks are always certain.
         sample_id : (n,) column, optional
-            Names of the rows, all different. Links and listed blocks then name rows by id, and ids that
-            are not among the rows drop out, so that cross-validation can pass all links with each part of
-            the rows; `n_dropped` counts them, and a warning says so if none is left. (`align` also keeps
-            what links through absent rows entail.)
+            Names of the rows, all different. Links and listed blocks then name rows by id, and ids that are not among
+            the rows are dropped, so that cross-validation can pass all links with each part of the rows; `n_dropped`
+            counts them, with a warning if none is left. (`align` also keeps what links through absent rows entail.)
 
         Returns
         -------
         SideInformation
-            What is known. Contradictions are found by `closure`.
+            Contradictions are found by `closure`.
 
         Examples
         --------
@@ -142,12 +130,13 @@ class SideInformation:
             raise ValueError(f"n must be the number of rows, not {n!r}")
         n = int(n)
         ids = None if sample_id is None else read_ids(sample_id, n)
-        labels, label_names = nobody(n) if y is None else encode(y, "y", n)
-        must = read_links(must_link, "must_link", n, ids)
-        cannot = read_links(cannot_link, "cannot_link", n, ids)
-        refuse_self_links(cannot, "cannot_link")
-        must_sure, cannot_sure = read_confidence(confidence, len(must.pairs), len(cannot.pairs))
-        stated = read_blocks(blocks, n, ids)
+        find: parsing.FindRows = partial(parsing.row_numbers, n) if ids is None else partial(rows_with_ids, ids)
+        labels, label_names = parsing.unknown_column(n) if y is None else parsing.encode(y, "y", n)
+        must = parsing.read_links(must_link, "must_link", find)
+        cannot = parsing.read_links(cannot_link, "cannot_link", find)
+        parsing.refuse_self_links(cannot, "cannot_link")
+        must_confidence, cannot_confidence = parsing.read_confidence(confidence, len(must.pairs), len(cannot.pairs))
+        stated = StatedBlocks(*parsing.unknown_column(n)) if blocks is None else read_blocks(blocks, n, find)
         n_dropped = int((~must.present).sum() + (~cannot.present).sum()) + stated.n_dropped
         n_stated = len(must.pairs) + len(cannot.pairs) + stated.n_stated
         if n_stated and n_dropped == n_stated:
@@ -163,8 +152,8 @@ class SideInformation:
             label_names=label_names,
             must_link=must.pairs[must.present],
             cannot_link=cannot.pairs[cannot.present],
-            must_link_confidence=must_sure[must.present],
-            cannot_link_confidence=cannot_sure[cannot.present],
+            must_link_confidence=must_confidence[must.present],
+            cannot_link_confidence=cannot_confidence[cannot.present],
             blocks=stated.codes,
             block_names=stated.names,
             ids=ids,
@@ -175,7 +164,7 @@ class SideInformation:
     def from_annotators(
         cls, annotations: Any, *, n: int | None = None, confidence: Any = None, sample_id: Any = None
     ) -> Self:
-        """Pool the labels of several people who share no label names; see `annotators.pool`."""
+        """Pool the labels of several annotators whose label names differ; see `annotators.pool`."""
         pooled = annotators.pool(annotations, n=n, confidence=confidence, sample_id=sample_id)
         side = cls.build(
             pooled.n_rows,
@@ -186,8 +175,8 @@ class SideInformation:
         return replace(side, ids=pooled.ids, n_dropped=pooled.n_dropped)
 
     @cached_property
-    def mentioned(self) -> NDArray[np.bool_]:
-        """Rows that a label, a link or a block of at least two rows speaks of, (n,) bool."""
+    def mentioned(self) -> BoolArray:
+        """Rows with a label, with a link or in a block of at least two rows, (n,) bool."""
         mentioned = self.labels >= 0
         mentioned |= self._in_shared_block
         mentioned[self.must_link] = True
@@ -197,7 +186,7 @@ class SideInformation:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is known."""
+        """Whether there are no statements."""
         return not self.mentioned.any()
 
     @property
@@ -216,11 +205,11 @@ class SideInformation:
         return frozenset(kind for kind, there in present.items() if there)
 
     @cached_property
-    def _in_shared_block(self) -> NDArray[np.bool_]:
+    def _in_shared_block(self) -> BoolArray:
         if not len(self.block_names):
             return np.broadcast_to(np.False_, (self.n_rows,))
         sizes = np.bincount(self.blocks[self.blocks >= 0], minlength=len(self.block_names))
-        # The extra 0 is what rows outside all blocks, of code -1, look up.
+        # Rows outside all blocks, of code -1, look up the extra 0.
         return np.asarray(np.append(sizes, 0)[self.blocks] >= 2)
 
     def closure(self) -> Closure:
@@ -240,58 +229,58 @@ class SideInformation:
     def restrict(self, rows: Any) -> "SideInformation":
         """Keep the chosen rows, in the given order, and everything known about them.
 
-        What follows for them from rows that are left out is kept: links, a label or a cannot-link are added
-        where a chain ran through such a row, so the closure of the result is the closure of the whole, seen
-        on the chosen rows. Links with a confidence below 1 stay where both ends do. All names of labels and
-        blocks stay, so that codes can be compared.
+        What follows for them from rows that are left out is kept: must-links, a label or a cannot-link are added where
+        a chain ran through such a row, so that the closure of the result is the closure of the whole, restricted to the
+        chosen rows. Links with a confidence below 1 are kept where both ends are. All names of labels and blocks are
+        kept, so that codes can be compared.
 
         Parameters
         ----------
         rows : (m,) int or (n,) bool
             Row numbers, each at most once, or a mask.
         """
-        return rewriting.restrict(self, rows)
+        return transforms.restrict(self, rows)
 
     def align(self, sample_id: Any) -> "SideInformation":
-        """Say what is known about the rows with these ids, in their order.
+        """Return the side information of the rows with these ids, in their order.
 
-        Ids this object does not know become rows nobody knows anything about; its own rows that are not
-        asked for are left out as by `restrict`.
+        Ids that this object does not have become rows without statements; its own rows that are not asked for are left
+        out as by `restrict`.
         """
-        return rewriting.align(self, sample_id)
+        return transforms.align(self, sample_id)
 
     def as_links(self) -> "SideInformation":
-        """Say the same with links only.
+        """State the same with links only.
 
-        The rows of a label or block are joined by a chain of must-links, and each pair of labels is kept
-        apart by one cannot-link. The closure has the same chunklets and keeps the same ones apart.
+        A chain of must-links joins the rows of a label or block, and one cannot-link keeps each pair of labels apart.
+        The closure has the same chunklets and keeps the same ones apart.
         """
-        return rewriting.as_links(self)
+        return transforms.as_links(self)
 
     def as_blocks(self) -> "SideInformation":
-        """Say the same with blocks in place of certain must-links.
+        """State the same with blocks in place of certain must-links.
 
-        Rows joined by certain must-links and blocks become one block, numbered by first row. Labels and
-        cannot-links stay, as do must-links with a confidence below 1.
+        Rows joined by certain must-links and blocks become one block, numbered by first row. Labels, cannot-links and
+        must-links with a confidence below 1 are kept.
         """
-        return rewriting.as_blocks(self)
+        return transforms.as_blocks(self)
 
     def without_unused_names(self) -> "SideInformation":
-        """Leave out the names of labels and blocks that no row carries, and number the others anew."""
-        return rewriting.without_unused_names(self)
+        """Leave out the names of labels and blocks that no row carries, and renumber the others."""
+        return transforms.without_unused_names(self)
 
     def combine(self, other: "SideInformation") -> "SideInformation":
-        """Pool this with what another object knows about the same rows; ``side | other`` does the same.
+        """Pool this with another object about the same rows; ``side | other`` does the same.
 
-        Labels of the same name are the same label; blocks are joined where they share a row, never because
-        of their names; links that stand in both keep the higher confidence.
+        Labels of the same name are the same label; blocks are joined where they share a row, never because of their
+        names; links that are in both keep the higher confidence.
 
         Raises
         ------
         ContradictionError
             If a row carries different labels in the two.
         """
-        return rewriting.combine(self, other)
+        return transforms.combine(self, other)
 
     def __or__(self, other: object) -> "SideInformation":
         return self.combine(other) if isinstance(other, SideInformation) else NotImplemented
@@ -307,7 +296,7 @@ class SideInformation:
         return tuple(_comparable(getattr(self, part.name)) for part in fields(self) if part.compare)
 
     def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
-        # Pickled arrays come back writable, so the object is made anew from its parts.
+        # Unpickled arrays are writable, so the object is made again from its parts.
         return type(self), tuple(getattr(self, part.name) for part in fields(self))
 
     def __copy__(self) -> Self:
@@ -316,41 +305,46 @@ class SideInformation:
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self
 
-    def __repr__(self) -> str:
-        labelled = self.labels[self.labels >= 0]
-        n_blocks = len(np.unique(self.blocks[self._in_shared_block]))
+    def summary(self) -> str:
+        """Return the number of statements of each kind, in one line.
+
+        Examples
+        --------
+        >>> SideInformation.build(5, y=["a", None, None, "b", None], must_link=[(1, 2)]).summary()
+        '2 labels of 2 classes, 1 must-link'
+        """
         parts = []
+        labelled = self.labels[self.labels >= 0]
         if len(labelled):
             classes = _count(len(np.unique(labelled)), "class", "classes")
             parts.append(f"{_count(len(labelled), 'label')} of {classes}")
-        for name, confidence in (
+        for kind, confidence in (
             ("must-link", self.must_link_confidence),
             ("cannot-link", self.cannot_link_confidence),
         ):
-            n_unsure = int((confidence < 1).sum())
+            n_uncertain = int((confidence < 1).sum())
             if len(confidence):
-                parts.append(_count(len(confidence), name) + (f" ({n_unsure} uncertain)" if n_unsure else ""))
+                parts.append(_count(len(confidence), kind) + (f" ({n_uncertain} uncertain)" if n_uncertain else ""))
+        n_blocks = len(np.unique(self.blocks[self._in_shared_block]))
         if n_blocks:
             parts.append(_count(n_blocks, "block"))
         dropped = f"; {self.n_dropped} about absent ids dropped" if self.n_dropped else ""
-        known = ", ".join(parts) or "nothing known"
-        return f"SideInformation({_count(self.n_rows, 'row')}: {known}{dropped})"
+        return (", ".join(parts) or "nothing known") + dropped
+
+    def __repr__(self) -> str:
+        return f"SideInformation({_count(self.n_rows, 'row')}: {self.summary()})"
 
 
 def _comparable(value: Any) -> Any:
     if not isinstance(value, np.ndarray):
         return value
-    # Of names, the values and not the bytes, which depend on the length of the longest name.
+    # Names are compared by value: their bytes depend on the length of the longest name.
     exact = value.dtype in (np.int64, np.float64)
     return value.dtype.kind, value.tobytes() if exact else tuple(value.tolist())
 
 
 def _count(number: int, singular: str, plural: str | None = None) -> str:
     return f"{number} {singular if number == 1 else plural or singular + 's'}"
-
-
-def _checked_links(links: Any, n: int, argument: str) -> IntArray:
-    return read_links(np.asarray(links), argument, n, None).pairs
 
 
 def _checked_codes(codes: Any, n: int, n_names: int, argument: str) -> IntArray:
@@ -363,4 +357,4 @@ def _checked_codes(codes: Any, n: int, n_names: int, argument: str) -> IntArray:
             f"{argument} holds the code {array[wrong[0]]} at row {wrong[0]}, but there are {n_names} names; "
             "use SideInformation.build to pass names"
         )
-    return array.copy() if n_names else nobody(n).codes
+    return array.copy() if n_names else parsing.unknown_column(n).codes

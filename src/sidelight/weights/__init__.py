@@ -1,11 +1,14 @@
-"""Sizes of the components: by maximum likelihood, with pairs that differ, with priors, and as broken sticks."""
+"""Mixing weights: by maximum likelihood, with the normalisers of link models, and with Bayesian priors."""
 
-from sidelight.weights.concentration import Gamma, GivenConcentration, LearnedConcentration
-from sidelight.weights.conditional import ConditionalWeights
-from sidelight.weights.dirichlet import DirichletWeights
+from sidelight.weights.bayesian import (
+    DirichletWeights,
+    Gamma,
+    GivenConcentration,
+    LearnedConcentration,
+    StickBreakingWeights,
+)
+from sidelight.weights.link_normalisers import ConditionalWeights, PairWeights
 from sidelight.weights.maximum_likelihood import MaximumLikelihoodWeights
-from sidelight.weights.pair_weights import PairWeights
-from sidelight.weights.stick_breaking import StickBreakingWeights
 
 __all__ = [
     "ConditionalWeights",

@@ -6,7 +6,7 @@ import numpy as np
 
 from sidelight._typing import FloatArray, IntArray
 
-# A component that owns nothing keeps this weight: its logarithm stays finite, its rows do not come back.
+# The weight of an empty component: its logarithm stays finite, and it stays empty.
 _SMALLEST = np.finfo(float).tiny
 
 
@@ -15,7 +15,7 @@ class MaximumLikelihoodWeights:
     """Weight of a component = weight of its class × its share within the class.
 
     The two are counted differently. A block of rows that share a class is one draw of that class (Shental et al. 2004)
-    but as many draws of a component as it has rows. Where no rows are tied together this is the usual N_k / n.
+    but one draw of a component for each of its rows. Without blocks the weight is the usual N_k / n.
 
     Parameters
     ----------
@@ -42,5 +42,5 @@ class MaximumLikelihoodWeights:
         return weights / weights.sum()
 
     def log_prior(self, parameters: FloatArray) -> float:
-        """Return the prior's part of the objective: maximum likelihood has none."""
+        """Return 0: maximum likelihood has no prior."""
         return 0.0

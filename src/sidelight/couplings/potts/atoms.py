@@ -7,8 +7,7 @@ from scipy.sparse import coo_array, csr_array
 
 from sidelight._typing import FloatArray, IntArray
 from sidelight.side import SideInformation
-from sidelight.side.bonds import components, number_by_first
-from sidelight.side.closure import certain_bonds
+from sidelight.side.closure import certain_constraints, components, number_by_first
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +44,7 @@ def atoms_of(side: SideInformation, *, certain: float) -> Atoms | None:
     Certain must-links and blocks join rows to atoms. A link of confidence q weighs ln(q / (1 − q)), at most
     ``certain``, which is also the weight of a certain cannot-link.
     """
-    bonds = certain_bonds(side, labels=False)
+    bonds = certain_constraints(side, labels=False)
     joined = number_by_first(components(bonds)[: side.n_rows])
     sizes = np.bincount(joined)
     said = (side.labels >= 0) | (sizes[joined] > 1)

@@ -16,7 +16,7 @@ from sidelight.inference.pruning import Fit
 from sidelight.inference.streaming import Stream, follow
 from sidelight.kernels.loops import Backend, backend_for
 from sidelight.side import SideInformation
-from sidelight.side.appending import append
+from sidelight.side.transforms import append
 from sidelight.tables.array import ArrayTable
 
 # Compiled loops are loaded once for the whole stream: they pay as soon as they would in a fit of this many passes.

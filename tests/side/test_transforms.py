@@ -1,3 +1,5 @@
+"""Side information stated for other rows, as links, as blocks, pooled and appended."""
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -5,6 +7,7 @@ from hypothesis import strategies as st
 from side_enumeration import entailed, satisfying, sides
 
 from sidelight.side import ContradictionError, SideInformation
+from sidelight.side.transforms import append
 
 build = SideInformation.build
 
@@ -221,3 +224,19 @@ def test_names_that_no_row_carries_can_be_left_out():
     assert used.labels.tolist() == [0, 1, -1, -1]
     assert used.block_names.tolist() == ["y"]
     assert used.blocks.tolist() == [-1, -1, 0, 0]
+
+
+def test_appended_labels_links_and_blocks_stay_with_their_rows():
+    upper = build(3, y=["a", None, "b"], must_link=[(0, 1)], confidence=0.8)
+    lower = build(4, y=["b", "c", None, None], cannot_link=[(0, 3)], blocks=[-1, -1, 5, 5])
+    both = append(upper, lower)
+    names = [None if code < 0 else both.label_names[code] for code in both.labels]
+    assert names == ["a", None, "b", "b", "c", None, None]
+    assert both.must_link.tolist() == [[0, 1]]
+    np.testing.assert_allclose(both.must_link_confidence, [0.8])
+    assert both.cannot_link.tolist() == [[3, 6]]
+    assert both.blocks.tolist() == [-1, -1, -1, -1, -1, 0, 0]
+
+
+def test_appending_nothing_gives_nothing():
+    assert append(build(2), build(3)).is_empty

@@ -1,15 +1,23 @@
-"""Say what is known in another way: for fewer rows, other rows, as links, as blocks, or pooled."""
+"""State the same side information for fewer rows, other rows, more rows, as links, as blocks, or pooled."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sidelight._typing import AnyArray, IntArray
 from sidelight.exceptions import ContradictionError
-from sidelight.side.bonds import IntArray, chain, components, join_groups, number_by_first
-from sidelight.side.closure import Closure, certain_bonds
-from sidelight.side.reading import AnyArray, Encoded, choose_rows, read_ids, rows_of, sort_names, tidy
-from sidelight.side.statements import FloatArray, compress
+from sidelight.side.closure import (
+    Closure,
+    all_pairs,
+    certain_constraints,
+    chain,
+    components,
+    join_groups,
+    number_by_first,
+)
+from sidelight.side.ids import read_ids, rows_of
+from sidelight.side.parsing import CodedColumn, choose_rows, compress, names_array, sorted_names, unknown_column
 
 if TYPE_CHECKING:
     from sidelight.side.information import SideInformation
@@ -19,25 +27,17 @@ def restrict(side: "SideInformation", rows: Any) -> "SideInformation":
     """Keep the chosen rows and all that is entailed about them; see `SideInformation.restrict`."""
     chosen = choose_rows(rows, "rows", side.n_rows)
     _refuse_repeats(chosen)
-    if side.statements <= {"labels"}:  # nothing is entailed, and no closure of a large table is needed to say so
-        ids = None if side.ids is None else side.ids[chosen]
-        return replace(side, n_rows=len(chosen), labels=side.labels[chosen], blocks=side.blocks[chosen], ids=ids)
-    new_number = np.full(side.n_rows, -1, dtype=np.int64)
-    new_number[chosen] = np.arange(len(chosen))
-    must_link, must_sure = _surviving(side.must_link, side.must_link_confidence, new_number)
-    cannot_link, cannot_sure = _surviving(side.cannot_link, side.cannot_link_confidence, new_number)
-    closure = side.closure()
     kept = replace(
         side,
         n_rows=len(chosen),
         labels=side.labels[chosen],
-        must_link=must_link,
-        cannot_link=cannot_link,
-        must_link_confidence=must_sure,
-        cannot_link_confidence=cannot_sure,
         blocks=side.blocks[chosen],
         ids=None if side.ids is None else side.ids[chosen],
+        **_links_among(side, chosen),
     )
+    if side.statements <= {"labels"}:  # labels alone entail nothing, so a large table needs no closure
+        return kept
+    closure = side.closure()
     chunklets = closure.chunklets[chosen]
     return _with_entailed_links(_with_entailed_labels(kept, closure, chunklets), closure, chunklets)
 
@@ -49,29 +49,38 @@ def _refuse_repeats(chosen: IntArray) -> None:
         raise ValueError(f"rows[{again}] chooses row {chosen[again]} again; choose each row once")
 
 
-def _surviving(links: IntArray, sure: FloatArray, new_number: IntArray) -> tuple[IntArray, FloatArray]:
-    renumbered = new_number[links]
-    both = (renumbered >= 0).all(axis=1)
-    return renumbered[both], sure[both]
+def _links_among(side: "SideInformation", chosen: IntArray) -> dict[str, Any]:
+    """Return the links whose ends are both chosen, renumbered, with their confidences."""
+    if not len(side.must_link) and not len(side.cannot_link):
+        return {}
+    new_number = np.full(side.n_rows, -1, dtype=np.int64)
+    new_number[chosen] = np.arange(len(chosen))
+    links: dict[str, Any] = {}
+    for kind in ("must_link", "cannot_link"):
+        renumbered = new_number[getattr(side, kind)]
+        both = (renumbered >= 0).all(axis=1)
+        links[kind] = renumbered[both]
+        links[f"{kind}_confidence"] = getattr(side, f"{kind}_confidence")[both]
+    return links
 
 
 def _with_entailed_labels(kept: "SideInformation", closure: Closure, chunklets: IntArray) -> "SideInformation":
-    """Give the label of a chunklet to the first row of each piece into which it fell that does not carry it.
+    """Label the first row of each unlabelled part of a labelled chunklet whose rows are no longer joined.
 
-    Labels join the pieces again, so that no links need to be added for them.
+    Labels join the parts again, so that no links need to be added for them.
     """
-    pieces = components(certain_bonds(kept))[: kept.n_rows]
-    present, first = np.unique(pieces, return_index=True)
-    without = first[~np.isin(present, pieces[kept.labels >= 0])]
+    parts = components(certain_constraints(kept))[: kept.n_rows]
+    present, first = np.unique(parts, return_index=True)
+    unlabelled = first[~np.isin(present, parts[kept.labels >= 0])]
     labels = kept.labels.copy()
-    labels[without] = closure.labels[chunklets[without]]
+    labels[unlabelled] = closure.labels[chunklets[unlabelled]]
     return replace(kept, labels=labels)
 
 
 def _with_entailed_links(kept: "SideInformation", closure: Closure, chunklets: IntArray) -> "SideInformation":
-    """Join the pieces into which a chunklet fell, and keep apart what was kept apart."""
-    # Representatives are the first rows of pieces; a chunklet in one piece gives a chain of no links.
-    _, first = np.unique(components(certain_bonds(kept))[: kept.n_rows], return_index=True)
+    """Join the parts of each chunklet by must-links, and restore the cannot-links of rows that were left out."""
+    # Each part is represented by its first row; a chunklet in one part gives a chain without links.
+    _, first = np.unique(components(certain_constraints(kept))[: kept.n_rows], return_index=True)
     joined = chain(chunklets[first], first)
     present, first = np.unique(chunklets, return_index=True)
     representative = np.full(len(closure.labels), -1, dtype=np.int64)
@@ -98,7 +107,7 @@ def _with_links(side: "SideInformation", must: IntArray, cannot: IntArray) -> "S
 
 
 def align(side: "SideInformation", sample_id: Any) -> "SideInformation":
-    """Say what is known about the rows with these ids; see `SideInformation.align`."""
+    """Return the side information of the rows with these ids; see `SideInformation.align`."""
     if side.ids is None:
         raise ValueError(
             "this side information has no ids to align sample_id with; build it with sample_id, "
@@ -108,8 +117,7 @@ def align(side: "SideInformation", sample_id: Any) -> "SideInformation":
     rows = rows_of(side.ids, ids)
     known = np.flatnonzero(rows >= 0)
     kept = restrict(side, rows[known])
-    labels = np.full(len(ids), -1, dtype=np.int64)
-    blocks = np.full(len(ids), -1, dtype=np.int64)
+    labels, blocks = np.full((2, len(ids)), -1, dtype=np.int64)
     labels[known] = kept.labels
     blocks[known] = kept.blocks
     return replace(
@@ -124,34 +132,27 @@ def align(side: "SideInformation", sample_id: Any) -> "SideInformation":
 
 
 def as_links(side: "SideInformation") -> "SideInformation":
-    """Say the same with links only; see `SideInformation.as_links`."""
+    """State the same with links only; see `SideInformation.as_links`."""
     labelled = np.flatnonzero(side.labels >= 0)
-    blocked = np.flatnonzero(side.blocks >= 0)
-    must = np.concatenate([chain(side.labels[labelled], labelled), chain(side.blocks[blocked], blocked)])
+    in_block = np.flatnonzero(side.blocks >= 0)
+    must = np.concatenate([chain(side.labels[labelled], labelled), chain(side.blocks[in_block], in_block)])
     _, first = np.unique(side.labels[labelled], return_index=True)
-    nobody = np.full(side.n_rows, -1, dtype=np.int64)
-    no_names = np.empty(0, dtype=np.int64)
-    bare = replace(side, labels=nobody, label_names=no_names, blocks=nobody, block_names=no_names)
-    return _with_links(bare, must, all_pairs(labelled[first]))
-
-
-def all_pairs(rows: IntArray) -> IntArray:
-    """Pair each of a few rows with each other."""
-    first, second = np.triu_indices(len(rows), k=1)
-    return np.column_stack([rows[first], rows[second]]).astype(np.int64)
+    codes, names = unknown_column(side.n_rows)
+    links_only = replace(side, labels=codes, label_names=names, blocks=codes, block_names=names)
+    return _with_links(links_only, must, all_pairs(labelled[first]))
 
 
 def as_blocks(side: "SideInformation") -> "SideInformation":
-    """Say the same with blocks for certain must-links; see `SideInformation.as_blocks`."""
-    joined = number_by_first(components(certain_bonds(side, labels=False))[: side.n_rows])
+    """State the same with blocks for certain must-links; see `SideInformation.as_blocks`."""
+    joined = number_by_first(components(certain_constraints(side, labels=False))[: side.n_rows])
     shared = np.bincount(joined)[joined] >= 2
     blocks = np.full(side.n_rows, -1, dtype=np.int64)
     blocks[shared] = number_by_first(joined[shared])
-    unsure = side.must_link_confidence < 1
+    uncertain = side.must_link_confidence < 1
     return replace(
         side,
-        must_link=side.must_link[unsure],
-        must_link_confidence=side.must_link_confidence[unsure],
+        must_link=side.must_link[uncertain],
+        must_link_confidence=side.must_link_confidence[uncertain],
         blocks=blocks,
         block_names=np.arange(blocks.max(initial=-1) + 1),
     )
@@ -164,13 +165,13 @@ def without_unused_names(side: "SideInformation") -> "SideInformation":
     return replace(side, labels=labels, label_names=label_names, blocks=blocks, block_names=block_names)
 
 
-def _used(codes: IntArray, names: AnyArray) -> Encoded:
-    # Of a large table of which nothing is known the codes take no room, and should not begin to here.
-    return compress(codes, names) if len(names) else Encoded(codes, names)
+def _used(codes: IntArray, names: AnyArray) -> CodedColumn:
+    # A column that is all unknown takes no memory, and should not begin to here.
+    return compress(codes, names) if len(names) else CodedColumn(codes, names)
 
 
 def combine(side: "SideInformation", other: "SideInformation") -> "SideInformation":
-    """Pool what two objects know about the same rows; see `SideInformation.combine`."""
+    """Pool what two objects state about the same rows; see `SideInformation.combine`."""
     if side.n_rows != other.n_rows:
         raise ValueError(
             f"cannot combine side information about {side.n_rows} rows with that about {other.n_rows} rows; "
@@ -196,37 +197,63 @@ def combine(side: "SideInformation", other: "SideInformation") -> "SideInformati
 
 
 def _united_labels(side: "SideInformation", other: "SideInformation") -> tuple[IntArray, AnyArray]:
-    names = sort_names([*side.label_names.tolist(), *other.label_names.tolist()])
-    place = {name: code for code, name in enumerate(names.tolist())}
-    mine, theirs = (
-        # The extra -1 is what unlabelled rows, of code -1, look up.
-        np.array([*(place[name] for name in which.label_names.tolist()), -1])[which.labels]
+    names = sorted_names([*side.label_names.tolist(), *other.label_names.tolist()])
+    code_of = {name: code for code, name in enumerate(names.tolist())}
+    first, second = (
+        # Unlabelled rows, of code -1, look up the extra -1.
+        np.array([*(code_of[name] for name in which.label_names.tolist()), -1])[which.labels]
         for which in (side, other)
     )
-    differ = np.flatnonzero((mine >= 0) & (theirs >= 0) & (mine != theirs))
+    differ = np.flatnonzero((first >= 0) & (second >= 0) & (first != second))
     if len(differ):
         row = int(differ[0])
-        first, second = (repr(names[code : code + 1].tolist()[0]) for code in (mine[row], theirs[row]))
+        one, two = (repr(names[code : code + 1].tolist()[0]) for code in (first[row], second[row]))
         ids = side.ids if side.ids is not None else other.ids
         name = f"row {row}" if ids is None else f"id {ids[row : row + 1].tolist()[0]!r}"
         more = f" (and {len(differ) - 1} more)" if len(differ) > 1 else ""
         raise ContradictionError(
-            f"{name} is labelled {first} in one and {second} in the other{more}: correct one of them, or "
+            f"{name} is labelled {one} in one and {two} in the other{more}: correct one of them, or "
             "pool labels without common names by SideInformation.from_annotators",
             (row,),
             count=len(differ),
         )
-    return np.where(mine >= 0, mine, theirs), names
+    return np.where(first >= 0, first, second), names
 
 
-def _united_blocks(side: "SideInformation", other: "SideInformation") -> tuple[IntArray, AnyArray]:
+def _united_blocks(side: "SideInformation", other: "SideInformation") -> CodedColumn:
     n_blocks = len(side.block_names)
-    mine, theirs = np.flatnonzero(side.blocks >= 0), np.flatnonzero(other.blocks >= 0)
+    first, second = np.flatnonzero(side.blocks >= 0), np.flatnonzero(other.blocks >= 0)
     members = np.concatenate(
         [
-            np.column_stack([mine, side.blocks[mine]]),
-            np.column_stack([theirs, other.blocks[theirs] + n_blocks]),
+            np.column_stack([first, side.blocks[first]]),
+            np.column_stack([second, other.blocks[second] + n_blocks]),
         ]
     )
-    names = tidy([*side.block_names.tolist(), *other.block_names.tolist()])
+    names = names_array([*side.block_names.tolist(), *other.block_names.tolist()])
     return compress(join_groups(side.n_rows, members, len(names)), names)
+
+
+def append(upper: "SideInformation", lower: "SideInformation") -> "SideInformation":
+    """Return side information about two tables, one below the other.
+
+    Labels of one name are the same label in both; blocks and links concern the rows of their own table.
+    """
+    n = upper.n_rows
+    return type(upper).build(
+        n + lower.n_rows,
+        y=np.concatenate([_label_names(upper), _label_names(lower)]),
+        must_link=np.concatenate([upper.must_link, lower.must_link + n]),
+        cannot_link=np.concatenate([upper.cannot_link, lower.cannot_link + n]),
+        blocks=np.concatenate([upper.blocks, np.where(lower.blocks < 0, -1, lower.blocks + len(upper.block_names))]),
+        confidence={
+            kind: np.concatenate([getattr(upper, f"{kind}_confidence"), getattr(lower, f"{kind}_confidence")])
+            for kind in ("must_link", "cannot_link")
+        },
+    )
+
+
+def _label_names(side: "SideInformation") -> AnyArray:
+    names = np.full(side.n_rows, None, dtype=object)
+    labelled = side.labels >= 0
+    names[labelled] = side.label_names[side.labels[labelled]]
+    return names

@@ -1,22 +1,40 @@
-"""Draw distinct pairs of rows, of one class or of two, without listing all pairs there are.
+"""Draw must-links and cannot-links from a ground truth, without listing all pairs of rows.
 
-Pairs are numbered, distinct numbers are drawn, and the pair of each number is worked out: every set of pairs
-is equally likely, and a million links among a million rows take seconds.
+Pairs are numbered, distinct numbers are drawn, and the pair of each number is worked out: every set of pairs is equally
+likely, and a million links among a million rows take seconds.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 
-from sidelight.side.bonds import IntArray
+from sidelight._typing import BoolArray, IntArray
+from sidelight.side.parsing import choose_rows, encode
+from sidelight.side.sampling.labels import rank_within
 
 # Tries at disjoint links of given numbers, where an unlucky choice of rows can leave too few of a kind.
-_TRIES = 50
+_MAX_TRIES = 50
 
 
-class Classes(NamedTuple):
+class Links(NamedTuple):
+    """Links drawn from a ground truth, as row numbers, the lower first.
+
+    Attributes
+    ----------
+    must_link, cannot_link : (m, 2) int
+        The links as stated.
+    wrong : (m,) bool
+        Which of them the truth contradicts: must-links first, then cannot-links.
+    """
+
+    must_link: IntArray
+    cannot_link: IntArray
+    wrong: BoolArray
+
+
+class _Classes(NamedTuple):
     """Rows sorted by class, where each class starts, and how many rows it has."""
 
     rows: IntArray
@@ -25,16 +43,95 @@ class Classes(NamedTuple):
     counts: IntArray
 
 
-def rank_in_class(codes: IntArray) -> IntArray:
-    """Count how often each code stood before, place by place."""
-    order = np.argsort(codes, kind="stable")
-    starts = np.searchsorted(codes[order], codes[order], side="left")
-    rank = np.empty(len(codes), dtype=np.int64)
-    rank[order] = np.arange(len(codes)) - starts
-    return rank
+def draw_links(
+    y: Any,
+    n_links: int | None = None,
+    *,
+    n_must: int | None = None,
+    n_cannot: int | None = None,
+    kind: str = "random",
+    wrong: float = 0.0,
+    among: Any = None,
+    disjoint: bool = False,
+    random_state: Any = None,
+) -> Links:
+    """Draw distinct pairs of rows; each is a must-link if the truth has them in one class, else a cannot-link.
+
+    Parameters
+    ----------
+    y : (n,) column
+        The truth. Rows of unknown class (-1, None, NaN) are never drawn.
+    n_links : int, optional
+        Total number of links.
+    n_must, n_cannot : int, optional
+        Instead of ``n_links``: the number of must-links and of cannot-links.
+    kind : {"random", "must_link", "cannot_link", "balanced"}
+        What ``n_links`` counts: any pairs, all equally likely; links of one kind; or equal numbers of both (one
+        must-link more if the number is odd).
+    wrong : float, default 0
+        Fraction of the links (rounded) that contradict the truth. Where the number of each kind is given, it holds for
+        each kind.
+    among : (m,) int or (n,) bool, optional
+        Rows that links may join; by default all.
+    disjoint : bool, default False
+        Whether a row is in at most one link. With numbers of each kind, the draw is random but not exactly uniform.
+    random_state : int, RandomState or None
+        Source of randomness.
+
+    Returns
+    -------
+    Links
+        Must-links, cannot-links, and which of them are wrong.
+    """
+    random = check_random_state(random_state)
+    classes = _sort_by_class(encode(y, "y").codes, among)
+    if not 0 <= wrong <= 1:
+        raise ValueError(f"wrong={wrong} must lie between 0 and 1")
+    numbers = _numbers(n_links, n_must, n_cannot, kind)
+    if isinstance(numbers, int):
+        pairs = _any_pairs(classes, numbers, disjoint, random)
+        flipped = np.zeros(numbers, dtype=bool)
+        flipped[random.permutation(numbers)[: round(wrong * numbers)]] = True
+    else:
+        pairs, flipped = _pairs_of_each_kind(classes, *numbers, wrong, disjoint, random)
+    same = classes.codes[pairs[:, 0]] == classes.codes[pairs[:, 1]]
+    pairs = np.sort(classes.rows[pairs], axis=1)
+    stated = same ^ flipped
+    return Links(pairs[stated], pairs[~stated], np.concatenate([flipped[stated], flipped[~stated]]))
 
 
-def any_pairs(classes: Classes, number: int, disjoint: bool, random: np.random.RandomState) -> IntArray:
+def _sort_by_class(codes: IntArray, among: Any) -> _Classes:
+    allowed = codes >= 0
+    if among is not None:
+        chosen = np.zeros(len(codes), dtype=bool)
+        chosen[choose_rows(among, "among", len(codes))] = True
+        allowed &= chosen
+    rows = np.flatnonzero(allowed)
+    rows = rows[np.argsort(codes[rows], kind="stable")]
+    _, starts, counts = np.unique(codes[rows], return_index=True, return_counts=True)
+    return _Classes(rows, codes[rows], starts.astype(np.int64), counts.astype(np.int64))
+
+
+def _numbers(n_links: int | None, n_must: int | None, n_cannot: int | None, kind: str) -> int | tuple[int, int]:
+    if (n_links is None) == (n_must is None and n_cannot is None):
+        raise ValueError("give either n_links, or n_must and n_cannot")
+    if any((value or 0) < 0 for value in (n_links, n_must, n_cannot)):
+        raise ValueError("n_links, n_must and n_cannot must not be negative")
+    if n_links is None:
+        return int(n_must or 0), int(n_cannot or 0)
+    match kind:
+        case "random":
+            return int(n_links)
+        case "must_link":
+            return int(n_links), 0
+        case "cannot_link":
+            return 0, int(n_links)
+        case "balanced":
+            return n_links - n_links // 2, n_links // 2
+    raise ValueError(f"kind={kind!r} is unknown; use 'random', 'must_link', 'cannot_link' or 'balanced'")
+
+
+def _any_pairs(classes: _Classes, number: int, disjoint: bool, random: np.random.RandomState) -> IntArray:
     """Draw pairs of any kind, as places in ``classes.rows``."""
     n = len(classes.rows)
     if disjoint:
@@ -44,14 +141,14 @@ def any_pairs(classes: Classes, number: int, disjoint: bool, random: np.random.R
     return np.column_stack(_unrank(drawn))
 
 
-def pairs_of_each_kind(
-    classes: Classes,
+def _pairs_of_each_kind(
+    classes: _Classes,
     n_must: int,
     n_cannot: int,
     wrong: float,
     disjoint: bool,
     random: np.random.RandomState,
-) -> tuple[IntArray, NDArray[np.bool_]]:
+) -> tuple[IntArray, BoolArray]:
     """Draw pairs of one class, then pairs of two, as places in ``classes.rows``; flip the wrong ones.
 
     ``n_must`` and ``n_cannot`` count the links as stated, wrong ones included.
@@ -70,14 +167,14 @@ def pairs_of_each_kind(
     return np.concatenate([same, different]), flipped
 
 
-def _same_class_pairs(classes: Classes, number: int, random: np.random.RandomState) -> IntArray:
+def _same_class_pairs(classes: _Classes, number: int, random: np.random.RandomState) -> IntArray:
     numbers = classes.counts * (classes.counts - 1) // 2
     drawn = _distinct(int(numbers.sum()), number, "pairs of rows of one class", random)
     which, local = _locate(numbers, drawn)
     return classes.starts[which][:, None] + np.column_stack(_unrank(local))
 
 
-def _different_class_pairs(classes: Classes, number: int, random: np.random.RandomState) -> IntArray:
+def _different_class_pairs(classes: _Classes, number: int, random: np.random.RandomState) -> IntArray:
     ends = classes.starts + classes.counts
     later = len(classes.rows) - ends
     numbers = classes.counts * later
@@ -88,18 +185,18 @@ def _different_class_pairs(classes: Classes, number: int, random: np.random.Rand
 
 
 def _disjoint_pairs(
-    classes: Classes, n_same: int, n_different: int, random: np.random.RandomState
+    classes: _Classes, n_same: int, n_different: int, random: np.random.RandomState
 ) -> tuple[IntArray, IntArray]:
-    codes, everyone = classes.codes, np.arange(len(classes.rows))
+    codes, rows = classes.codes, np.arange(len(classes.rows))
     _refuse_too_many(n_same, int((classes.counts // 2).sum()), "disjoint pairs of rows of one class")
     # Where rows are scarce, one order of drawing can leave too few for the other kind: try both.
-    for attempt in range(_TRIES):
+    for attempt in range(_MAX_TRIES):
         if attempt % 2 == 0:
-            same = _disjoint_same(codes, everyone, n_same, random)
-            different = _disjoint_different(codes, np.setdiff1d(everyone, same), n_different, random)
+            same = _disjoint_same(codes, rows, n_same, random)
+            different = _disjoint_different(codes, np.setdiff1d(rows, same), n_different, random)
         else:
-            different = _disjoint_different(codes, everyone, n_different, random)
-            same = _disjoint_same(codes, np.setdiff1d(everyone, different), n_same, random)
+            different = _disjoint_different(codes, rows, n_different, random)
+            same = _disjoint_same(codes, np.setdiff1d(rows, different), n_same, random)
         if len(same) == n_same and len(different) == n_different:
             return same, different
     raise ValueError(
@@ -113,7 +210,7 @@ def _disjoint_same(codes: IntArray, free: IntArray, number: int, random: np.rand
     order = random.permutation(free)
     order = order[np.argsort(codes[order], kind="stable")]
     # Within each class, shuffled, the rows at even places are paired with their successors.
-    first = (rank_in_class(codes[order])[:-1] % 2 == 0) & (codes[order][1:] == codes[order][:-1])
+    first = (rank_within(codes[order])[:-1] % 2 == 0) & (codes[order][1:] == codes[order][:-1])
     at = random.permutation(np.flatnonzero(first))[:number]
     return np.column_stack([order[at], order[at + 1]])
 
@@ -132,7 +229,7 @@ def _disjoint_different(codes: IntArray, free: IntArray, number: int, random: np
         left = random.permutation(np.setdiff1d(left, couples[good]))
     # No class may fill more than half of 2m rows; sorted by class, i and i + m then differ.
     shuffled = random.permutation(free)
-    chosen = shuffled[rank_in_class(codes[shuffled]) < number][: 2 * number]
+    chosen = shuffled[rank_within(codes[shuffled]) < number][: 2 * number]
     if len(chosen) < 2 * number:
         return pairs[0]
     chosen = chosen[np.argsort(codes[chosen], kind="stable")]
