@@ -1,12 +1,9 @@
 """BayesianMixture: what it finds, what it respects, what it refuses."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_array
-from sklearn.datasets import load_iris
 from sklearn.metrics import adjusted_rand_score
 
 from sidelight import BayesianMixture, SideInformation

@@ -8,11 +8,12 @@ from sklearn.mixture._gaussian_mixture import _compute_precision_cholesky
 
 from oracles.densities import log_density
 from oracles.mixtures import FAMILIES, family_for, mixture_of, random_covariances, random_state
+from sidelight.exceptions import SingularCovarianceError
+from sidelight.families.evaluators.centred import ScaledEvaluator, TriangularEvaluator
+from sidelight.families.evaluators.linear import LinearEvaluator
 from sidelight.families.gaussian import CovariancePrior
-from sidelight.families.gaussian.centred import ScaledEvaluator, TriangularEvaluator
-from sidelight.families.gaussian.precision import SingularCovarianceError
+from sidelight.families.gaussian.covariance import log_density_at_mean
 from sidelight.families.gaussian.tied import TiedEvaluator
-from sidelight.families.linear import LinearEvaluator
 from sidelight.kernels.loops import NUMPY, compiled
 
 TYPES = pytest.mark.parametrize("covariance_type", list(FAMILIES))
@@ -207,12 +208,13 @@ def test_centred_evaluators_collect_the_same_statistics(covariance_type):
             if covariance_type == "full"
             else np.broadcast_to(state.parameters.factor, (K, D, D))
         )
-        evaluator = TriangularEvaluator(means, factors)
+        constants = log_density_at_mean(np.diagonal(factors, axis1=1, axis2=2))
+        evaluator = TriangularEvaluator(means, factors, constants)
     else:
         variances = state.parameters.variances
         scales = np.broadcast_to(1 / np.sqrt(variances.reshape(K, -1)), (K, D))
         reduce = {"diag": lambda squares: squares, "spherical": lambda squares: squares.sum(axis=1)}
-        evaluator = ScaledEvaluator(means, scales, reduce[covariance_type])
+        evaluator = ScaledEvaluator(means, scales, log_density_at_mean(scales), reduce[covariance_type])
     np.testing.assert_array_less(0, evaluator.block_rows)
     for start in range(0, N, evaluator.block_rows):
         evaluator.load(X[start : start + evaluator.block_rows])

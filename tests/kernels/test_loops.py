@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from scipy.special import logsumexp, softmax
 
 from sidelight.kernels import loops as plain
-from sidelight.kernels.loops import NUMPY, Backend, compiled, front, rows_per_block
-from sidelight.kernels.neighbours import Links, Neighbours, PosteriorTables
+from sidelight.kernels.loops import NUMPY, Backend, Links, Neighbours, PosteriorTables, compiled, front, rows_per_block
 
 BACKENDS = pytest.mark.parametrize("backend", [NUMPY, compiled()], ids=["numpy", "compiled"])
 

@@ -21,7 +21,7 @@ from sidelight.families.conjugate import (
     PoissonParameters,
     ProductFamily,
 )
-from sidelight.families.gaussian.precision import precision_factors
+from sidelight.families.gaussian.covariance import precision_factors
 from sidelight.kernels.loops import NUMPY
 
 COMPONENTS = 3
@@ -251,7 +251,11 @@ def scores(evaluator, X):
 
 def collect(family, parameters, X, responsibilities, block_rows=None, backend=NUMPY):
     """Return the statistics of all rows of a table."""
-    evaluator = family.evaluator(parameters, backend)
+    return accumulated(family.evaluator(parameters, backend), X, responsibilities, block_rows)
+
+
+def accumulated(evaluator, X, responsibilities, block_rows=None):
+    """Return the statistics of all rows of a table by one evaluator."""
     size = evaluator.block_rows if block_rows is None else block_rows
     for start in range(0, X.shape[0], size):
         evaluator.load(X[start : start + size])

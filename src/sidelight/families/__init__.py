@@ -1,3 +1,7 @@
-"""Emissions: what the rows of a component look like, one family per file, each with its column kind."""
+"""Emissions: how the rows of a component are distributed. One family per file, with its column kind.
 
-from sidelight.families import provisional_kinds  # noqa: F401  (registers the kinds)
+``gaussian`` holds Gaussians by maximum likelihood, ``conjugate`` families with conjugate priors, and ``evaluators`` the
+ways to compute log densities and sufficient statistics of a block of rows.
+"""
+
+from sidelight.families import conjugate  # noqa: F401  (registers the kinds of columns)

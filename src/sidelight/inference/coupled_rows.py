@@ -107,7 +107,7 @@ class CoupledRows:
 
     table: Table
     numbers: IntArray
-    evaluator: Callable[[], Evaluator]
+    evaluator: Callable[[], Evaluator[Any]]
     parameters: Any
     executor: Executor
 
@@ -127,7 +127,7 @@ class CoupledRows:
         """Return the log densities (rows, components)."""
         log_likelihood = np.empty((len(self.numbers), self.evaluator().n_components))
 
-        def work(evaluator: Evaluator, part: slice) -> None:
+        def work(evaluator: Evaluator[Any], part: slice) -> None:
             for block in _blocks(part, evaluator.block_rows):
                 evaluator.load(self.table.take(self.numbers[block]))
                 log_likelihood[block] = evaluator.log_likelihood().T
@@ -139,7 +139,7 @@ class CoupledRows:
     def statistics(self, responsibilities: FloatArray) -> Any:
         """Return the statistics under responsibilities (rows, components)."""
 
-        def work(evaluator: Evaluator, part: slice) -> Any:
+        def work(evaluator: Evaluator[Any], part: slice) -> Any:
             for block in _blocks(part, evaluator.block_rows):
                 evaluator.load(self.table.take(self.numbers[block]))
                 evaluator.accumulate(np.ascontiguousarray(responsibilities[block].T))

@@ -11,6 +11,7 @@ from sidelight._storable import storable
 from sidelight._typing import FloatArray, IntArray
 from sidelight.inference.coupled_rows import Assignment, CoupledExpectation, CoupledRows, CouplingState
 from sidelight.inference.executors.threads import ONE_THREAD
+from sidelight.inference.fused import can_sweep, sweep
 from sidelight.inference.protocols import Coupling, Evaluator, Executor, Family, RowCoupling, Scorer, Weights
 from sidelight.inference.rows import Block, Rows
 from sidelight.kernels.loops import Backend
@@ -65,7 +66,7 @@ class Mixture:
     """
 
     rows: Rows
-    family: Family
+    family: Family[Any, Any]
     weights: Weights
     coupling: RowCoupling
     couplings: tuple[Coupling[Any, Any], ...]
@@ -125,7 +126,7 @@ class Mixture:
         """Pass over the rows that no coupling takes."""
         log_weights = self.weights.log(state.weights)
 
-        def visit(evaluator: Evaluator, chunk: slice) -> tuple[Any, float]:
+        def visit(evaluator: Evaluator[Any], chunk: slice) -> tuple[Any, float]:
             evidence = self._sweep(evaluator, chunk, log_weights)
             if evidence is not None:
                 return evaluator.statistics(), evidence
@@ -184,15 +185,15 @@ class Mixture:
             rows = CoupledRows(self.rows.table, coupling.rows, evaluator, state.parameters, self.executor)
             yield coupling, rows, own
 
-    def _evaluator(self, state: MixtureState) -> Evaluator:
+    def _evaluator(self, state: MixtureState) -> Evaluator[Any]:
         return self.family.evaluator(state.parameters, self.backend)
 
-    def _sweep(self, evaluator: Evaluator, chunk: slice, log_weights: FloatArray) -> float | None:
-        """Accumulate a chunk at once, where family and coupling can; return its evidence."""
-        if not self.coupling.soft:
+    def _sweep(self, evaluator: Evaluator[Any], chunk: slice, log_weights: FloatArray) -> float | None:
+        """Accumulate a chunk by a fused loop, where family and coupling have one; return its evidence."""
+        if not (self.coupling.soft and can_sweep(evaluator, self.backend)):
             return None
-        block, classes = self.alone.whole(chunk), self.weights.classes
-        evidence = evaluator.sweep_softly(block.values, log_weights, block.codes, classes, block.weights)
+        block = self.alone.whole(chunk)
+        evidence = sweep(evaluator, self.backend, block, log_weights, classes=self.weights.classes)
         self.rows.table.release(chunk)
         return evidence
 

@@ -1,4 +1,4 @@
-"""What inference asks of a model: the faces of families, weights and couplings."""
+"""What inference asks of a model: the contracts of families, weights and couplings."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 import numpy as np
 
 from sidelight._typing import AnyArray, FloatArray, IntArray
-from sidelight.kernels.loops import Backend
-from sidelight.kernels.neighbours import Links
+from sidelight.kernels.loops import Backend, QuadraticForm
 
 if TYPE_CHECKING:
     from sidelight.inference.coupled_rows import Assignment, CoupledExpectation, CoupledRows, CouplingState
@@ -28,14 +27,33 @@ class Statistics(Protocol):
 
     def __add__(self, other: Self) -> Self: ...
 
+    def scaled(self, factor: float) -> Self:
+        """Return the statistics of the same rows, each counted ``factor`` times."""
+
     def regrouped(self, groups: IntArray) -> Self:
         """Return the statistics of groups of components put together; those of group -1 are left out."""
 
 
-class Scorer(Protocol):
-    """One thread's view of a family at fixed parameters: a block of at most ``block_rows`` rows at a time.
+class CentredStatistics(Statistics, Protocol):
+    """Statistics of Gaussian rows, measured from an origin; the means of the components are ``origin + offsets()``."""
 
-    The buffers are its own.
+    @property
+    def origin(self) -> FloatArray:
+        """Where rows are measured from: (d,) or (components, d)."""
+
+    def offsets(self) -> FloatArray:
+        """Return the means (components, d) measured from the origin; zero for a component that owns nothing."""
+
+
+FamilyParameters = TypeVar("FamilyParameters")
+FamilyStatistics = TypeVar("FamilyStatistics", bound=Statistics)
+EvaluatorStatistics = TypeVar("EvaluatorStatistics", bound=Statistics, covariant=True)
+
+
+class Scorer(Protocol):
+    """Log densities of a family at fixed parameters, of a block of at most ``block_rows`` rows at a time.
+
+    It serves one thread and owns its buffers.
     """
 
     n_components: int
@@ -48,56 +66,47 @@ class Scorer(Protocol):
         """Return the log densities (components, rows) of the block, in a buffer that may be overwritten."""
 
 
-class Evaluator(Scorer, Protocol):
-    """A scorer that also collects statistics."""
+class Evaluator(Scorer, Protocol[EvaluatorStatistics]):
+    """Log densities and sufficient statistics."""
 
     def accumulate(self, responsibilities: FloatArray) -> None:
         """Add the statistics of the block, weighted by responsibilities (components, rows)."""
 
-    def sweep_softly(
-        self,
-        rows: AnyArray,
-        log_weights: FloatArray,
-        codes: IntArray | None,
-        classes: IntArray,
-        weights: FloatArray,
-        links: Links | None = None,
-    ) -> float | None:
-        """Accumulate the statistics of rows that choose softly and by themselves; return their weighted log evidence.
+    def statistics(self) -> EvaluatorStatistics:
+        """Return the statistics accumulated since the last call, and start anew."""
 
-        None, and nothing done, where there is no quicker way than block by block. With ``links``, neighbours add to the
-        scores and the posterior is kept for them; the evidence leaves out what late neighbours add.
+    def quadratic_form(self) -> QuadraticForm | None:
+        """Return the quadratic form that the log densities of complete rows are; None where they are not one.
+
+        Features that are added to its sums count as accumulated.
         """
 
-    def statistics(self) -> Any:
-        """Return what was accumulated since the last call, and start anew."""
 
+class Family(Protocol[FamilyParameters, FamilyStatistics]):
+    """An emission: its parameters follow from its statistics."""
 
-class Family(Protocol):
-    """An emission: parameters are whatever it makes of its statistics."""
-
-    def evaluator(self, parameters: Any, backend: Backend) -> Evaluator:
+    def evaluator(self, parameters: FamilyParameters, backend: Backend) -> Evaluator[FamilyStatistics]:
         """Return an evaluator of these parameters."""
 
-    def predictive(self, parameters: Any, backend: Backend) -> Scorer:
-        """Return what scores rows by their predictive densities."""
+    def predictive(self, parameters: FamilyParameters, backend: Backend) -> Scorer:
+        """Return a scorer of rows by their predictive densities."""
 
-    def update(self, statistics: Any) -> Any:
+    def update(self, statistics: FamilyStatistics) -> FamilyParameters:
         """Return the parameters that maximise the objective given these statistics."""
 
-    def log_prior(self, parameters: Any) -> float:
-        """Return what the parameters add to the objective by themselves."""
+    def log_prior(self, parameters: FamilyParameters) -> float:
+        """Return the part of the objective that depends on the parameters alone."""
 
-    def around(self, means: FloatArray) -> Any:
+    def around(self, means: FloatArray) -> FamilyParameters:
         """Return parameters with these means, each component as wide as the whole table."""
 
-    def attributes(self, parameters: Any) -> dict[str, FloatArray]:
-        """Return the parameters by the names that a fitted estimator shows them under."""
+    def attributes(self, parameters: FamilyParameters) -> dict[str, Any]:
+        """Return the parameters under the names of a fitted estimator's attributes."""
 
-    def select(self, parameters: Any, components: IntArray) -> Any:
+    def select(self, parameters: FamilyParameters, components: IntArray) -> FamilyParameters:
         """Return the parameters of these components, in this order."""
 
-    def sample(self, parameters: Any, component: int, n: int, random: np.random.RandomState) -> FloatArray:
+    def sample(self, parameters: FamilyParameters, component: int, n: int, random: np.random.RandomState) -> FloatArray:
         """Draw n rows from one component."""
 
     def n_parameters(self, n_components: int) -> int:

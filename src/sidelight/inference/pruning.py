@@ -7,8 +7,8 @@ import numpy as np
 
 from sidelight._typing import FloatArray, IntArray
 from sidelight.inference.loop import Step, Trace, go_on
-from sidelight.inference.progress import Callback
 from sidelight.inference.mixture import Expectation, Mixture, MixtureState, class_sums
+from sidelight.inference.progress import Callback
 
 # Steps that a move gets to show that it leads higher, and that a move that did gets before the next one is tried.
 _TRIAL_STEPS = 20

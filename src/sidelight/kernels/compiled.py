@@ -14,12 +14,12 @@ from numba.core import types
 from numba.extending import intrinsic
 
 from sidelight._typing import AnyArray, FloatArray, IntArray
-from sidelight.kernels.neighbours import Links, Neighbours
+from sidelight.kernels.loops import Links, Neighbours
 
 # contract allows fused multiply-add; reassociation would undo the rounding trick of exp_of_nonpositive.
 FAST = {"contract", "nnan", "nsz"}
 # Sums along components are vectorised only if they may be reassociated.
-_FAST_SUMS = FAST | {"reassoc"}
+FAST_SUMS = FAST | {"reassoc"}
 
 # How many rows ahead linked_sweep asks for what it will look up, which is all over the memory.
 _ROWS_AHEAD = 4
@@ -253,7 +253,7 @@ def _look_up(row: int, neighbours: Neighbours, posterior: AnyArray, out: FloatAr
             out[c] += strength * theirs[c]
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST_SUMS, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST_SUMS, error_model="numpy")
 def linked_sweep(
     rows: FloatArray,
     centre: FloatArray,

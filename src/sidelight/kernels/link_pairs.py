@@ -10,10 +10,7 @@ import numpy as np
 from numba import njit
 
 from sidelight._typing import FloatArray, IntArray
-from sidelight.kernels.compiled import FAST, exp_of_nonpositive
-
-# Sums along a node are vectorised only if they may be reassociated; nothing else may be, see _weigh.
-_FAST_SUMS = FAST | {"reassoc"}
+from sidelight.kernels.compiled import FAST, FAST_SUMS, exp_of_nonpositive
 
 # Exponentials of two blocks, one for each end of a link, stay in the nearest cache.
 _BLOCK_SCORES = 1280
@@ -111,7 +108,7 @@ def infer_pairs(
     return unsure
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST_SUMS)
+@njit(cache=True, nogil=True, fastmath=FAST_SUMS)
 def _load(scores: FloatArray, out: FloatArray) -> float:
     """Fill ``out`` with the scores less the largest of them; return what was subtracted."""
     largest = -np.inf
@@ -131,7 +128,7 @@ def _exponentiate(numbers: FloatArray) -> None:
         numbers[i] = exp_of_nonpositive(numbers[i])
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST_SUMS)
+@njit(cache=True, nogil=True, fastmath=FAST_SUMS)
 def _beyond_one(exponentials: FloatArray) -> float:
     """Return the sum over all classes but the largest, whose exponential is 1, without subtracting it."""
     rest, others_as_large = 0.0, -1.0
@@ -160,7 +157,7 @@ def _weigh(
         second[c] = other * (different * ((1.0 - own) + beyond_first) + equal * own)
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST_SUMS)
+@njit(cache=True, nogil=True, fastmath=FAST_SUMS)
 def _product(first: FloatArray, second: FloatArray) -> float:
     total = 0.0
     for c in range(len(first)):
@@ -168,7 +165,7 @@ def _product(first: FloatArray, second: FloatArray) -> float:
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST_SUMS)
+@njit(cache=True, nogil=True, fastmath=FAST_SUMS)
 def _sum(numbers: FloatArray) -> float:
     total = 0.0
     for c in range(len(numbers)):

@@ -5,6 +5,7 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import NamedTuple
+from weakref import finalize
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -82,13 +83,20 @@ def add_neighbours(
     out += csr_array((strengths[links], np.arange(len(theirs)), starts - starts[0]), shape=shape) @ theirs
 
 
+def has_missing(block: AnyArray) -> bool:
+    """Say whether any cell of a block is missing: NaN."""
+    # The smallest number is NaN if any is, and needs no array of its own.
+    return block.size > 0 and bool(np.isnan(block.min()))
+
+
+_CACHE_LINE = 64
 # Multiples of 192 are never powers of two, whose strides collide in the cache.
 _UNIT = 192
 _CACHE_DOUBLES = 64_000
 
 
 def rows_per_block(doubles_per_row: int) -> int:
-    """Return the number of rows whose features and scores, so many doubles each, share the cache: 192 to 768.
+    """Return the number of rows whose features and scores fit into the cache together: 192 to 768.
 
     More rows would spill; fewer would spend the time between the loops instead of in them.
     """
@@ -98,6 +106,100 @@ def rows_per_block(doubles_per_row: int) -> int:
 def front(buffer: FloatArray, n_rows: int, n_columns: int) -> FloatArray:
     """Return the front of a flat buffer as a contiguous (n_rows, n_columns) array, whatever the size of the block."""
     return buffer[: n_rows * n_columns].reshape(n_rows, n_columns)
+
+
+class QuadraticForm(NamedTuple):
+    """Log densities that are one quadratic form of the row per component: what a compiled sweep needs of them.
+
+    Parameters
+    ----------
+    centre : (d,)
+        Where rows are measured from.
+    coefficients : (padded components, features)
+        Coefficients of [1, x_i, x_i x_j (i <= j)]; the number of components is padded to a multiple of four.
+    sums : (features, components)
+        The weighted sums of features are added here.
+    block_rows : int
+        Rows at a time.
+    may_miss : bool
+        Whether cells may be missing; rows that lack some are not a quadratic form.
+    """
+
+    centre: FloatArray
+    coefficients: FloatArray
+    sums: FloatArray
+    block_rows: int
+    may_miss: bool = False
+
+
+class Neighbours(NamedTuple):
+    """Links of some rows, in the form of compressed rows.
+
+    Parameters
+    ----------
+    starts : (rows + 1,)
+        Where the neighbours of each row start in ``places`` and ``strengths``, and where those of the last end.
+    places : (links,)
+        Where the posteriors of the neighbours are kept.
+    strengths : (links,)
+        Positive where a link pulls together, negative where it pushes apart.
+    """
+
+    starts: IntArray
+    places: AnyArray
+    strengths: FloatArray
+
+    def part(self, rows: slice) -> "Neighbours":
+        """Return those of some rows."""
+        return Neighbours(self.starts[rows.start : rows.stop + 1], self.places, self.strengths)
+
+
+class Links(NamedTuple):
+    """The neighbours of linked rows that are updated together; none of these rows is linked to another of them.
+
+    Parameters
+    ----------
+    early, late : Neighbours
+        Neighbours that have been updated before these rows, and those that are updated after them.
+    before, after : (linked rows, padded components)
+        Posteriors of the E-step before and of this one, from :class:`PosteriorTables`. Late neighbours are looked up in
+        the first, early ones in the second.
+    place : int
+        Where the posteriors of these rows are to be kept: the first one's row of ``after``.
+    """
+
+    early: Neighbours
+    late: Neighbours
+    before: AnyArray
+    after: AnyArray
+    place: int
+
+
+class PosteriorTables:
+    """Tables for posteriors, whose memory is used again once no view of a table is left.
+
+    Memory that comes fresh from the system is filled with zeros first, which takes as long as a good part of an E-step.
+    """
+
+    def __init__(self) -> None:
+        self._idle: list[AnyArray] = []
+
+    def empty(self, n_rows: int, n_components: int, kind: type[np.floating]) -> AnyArray:
+        """Return a table that is padded to a multiple of four components and starts with a cache line.
+
+        Its rows are looked up in no order, so that lines that two of them share are fetched twice.
+        """
+        width = n_components + -n_components % 4
+        size = n_rows * width * np.dtype(kind).itemsize
+        # What is idle and too small was for fewer components and will not do later either.
+        while self._idle and len(self._idle[-1]) < size + _CACHE_LINE:
+            self._idle.pop()
+        memory = self._idle.pop() if self._idle else np.empty(size + _CACHE_LINE, dtype=np.uint8)
+        # All views of the table refer to this array, and none to the memory itself: when it goes, they are gone.
+        room = np.frombuffer(memory.data, dtype=np.uint8)
+        finalize(room, self._idle.append, memory).atexit = False
+        start = -room.ctypes.data % _CACHE_LINE
+        return room[start : start + size].view(kind).reshape(n_rows, width)
 
 
 class Choice(NamedTuple):
@@ -129,6 +231,11 @@ def outright(scores: FloatArray) -> Choice:
 _SCORES_WORTH_COMPILING = 20_000_000
 
 
+def worth_compiling(n_scores: int, threshold: int = _SCORES_WORTH_COMPILING) -> bool:
+    """Say whether compiled loops are quicker for about ``n_scores`` scores in all; never where numba is missing."""
+    return n_scores >= threshold and find_spec("numba") is not None
+
+
 class Backend(NamedTuple):
     """The inner loops, in one form or the other; sweeps, all of them in one, only where they are compiled."""
 
@@ -152,6 +259,4 @@ def compiled() -> Backend:
 
 def backend_for(n_scores: int) -> Backend:
     """Return the form that is quicker for about ``n_scores`` log densities in all."""
-    if n_scores >= _SCORES_WORTH_COMPILING and find_spec("numba") is not None:
-        return compiled()
-    return NUMPY
+    return compiled() if worth_compiling(n_scores) else NUMPY

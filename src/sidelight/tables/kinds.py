@@ -6,7 +6,7 @@ priors, profiles, the report and the command line ask the kind; none of them kee
 
 from abc import ABC, abstractmethod
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -19,19 +19,7 @@ if TYPE_CHECKING:
 Kind = TypeVar("Kind", bound="type[ColumnKind]")
 
 
-class Columns(NamedTuple):
-    """The columns of one kind in a table.
-
-    Parameters
-    ----------
-    survey : Survey
-        Of these columns.
-    n_categories : tuple of int
-        How many categories each column has, for a kind that encodes categories; empty for others.
-    """
-
-    survey: "Survey"
-    n_categories: tuple[int, ...]
+Categories = tuple[tuple[Any, ...] | None, ...]
 
 
 class ColumnKind(ABC):
@@ -67,17 +55,24 @@ class ColumnKind(ABC):
         return np.zeros(cells.shape, dtype=bool)
 
     @abstractmethod
-    def embed(self, cells: Any, weights: FloatArray, columns: Columns, random: np.random.RandomState) -> FloatArray:
-        """Return columns (m, c) as points (m, c') between which distances mean something: where starts look.
+    def embed(self, cells: Any, weights: FloatArray, survey: "Survey", random: np.random.RandomState) -> FloatArray:
+        """Return encoded columns (m, c) as points (m, c') between which distances mean something: where starts look.
 
         Every column has variance one, or none, and missing cells lie at its mean.
         """
 
     @abstractmethod
-    def family(self, columns: Columns, settings: Any) -> Any:
-        """Return the emission of the columns of this kind, with its prior.
+    def family(self, survey: "Survey", categories: Categories, settings: Any) -> Any:
+        """Return the emission of all columns of this kind, with a prior in the units of the table.
 
-        ``settings`` are those of the estimator (:class:`~sidelight.families.emission.EmissionSettings`).
+        Parameters
+        ----------
+        survey : Survey
+            Of these columns.
+        categories : tuple
+            The categories of each column, None for columns that have none.
+        settings : EmissionSettings
+            What the estimator decides about emissions (:mod:`sidelight.estimators.base.emission`).
         """
 
 
@@ -100,3 +95,15 @@ def all_kinds() -> dict[str, ColumnKind]:
 def kind_named(name: str) -> ColumnKind:
     """Return the kind of a name."""
     return all_kinds()[name]
+
+
+def observed_integers(column: RawColumn) -> FloatArray:
+    """Return the observed cells of a column of integers; none of a column that holds anything else."""
+    if column.holds != "integers":
+        return np.empty(0)
+    return column.values[~np.isnan(column.values)]
+
+
+def is_count(cells: AnyArray) -> AnyArray:
+    """Say of each cell whether it is a count: 0, 1, 2 and so on."""
+    return (cells >= 0) & (cells == np.floor(cells)) & (cells < np.inf)

@@ -51,10 +51,6 @@ class Schema:
         """Return what messages call a column."""
         return column_label(number, self.names)
 
-    def n_categories(self, columns: IntArray) -> tuple[int, ...]:
-        """Return how many categories each of some columns has; empty where they have none."""
-        return tuple(len(found) for found in (self.categories[column] for column in columns) if found is not None)
-
 
 def learn_schema(X: Any, family: Any) -> Schema:
     """Find out what each column is.
@@ -76,6 +72,8 @@ def learn_schema(X: Any, family: Any) -> Schema:
     wanted = _wanted_kinds(family, names, n_columns)
     if wanted[0] != "auto" and kind_named(wanted[0]).whole_rows:
         return Schema.uniform(wanted[0], n_columns, names)
+    if set(wanted) == {"auto"} and as_frame(X) is None and X.dtype.kind in "fiu":
+        return Schema.uniform("gaussian", n_columns)
     kinds, categories = [], []
     for raw, kind in zip(raw_columns(X), wanted, strict=True):
         kinds.append(_recognised(raw) if kind == "auto" else kind)

@@ -1,4 +1,4 @@
-"""Families of codes and counts: predictions that sum to one, sparse rows, cells that are refused."""
+"""Families of codes and counts: predictions that sum to one, sparse rows, many categories."""
 
 from itertools import product
 
@@ -7,16 +7,13 @@ import pytest
 from scipy import stats
 from scipy.sparse import csr_array, csr_matrix
 
-from oracles.conjugate import COMPONENTS, case, collect, scores
+from oracles.conjugate import COMPONENTS, accumulated, case, collect, scores
 from sidelight.families.conjugate import (
-    BetaBernoulli,
-    DirichletCategorical,
     DirichletMultinomial,
     GammaPoisson,
-    dirichlet_categorical,
 )
-from sidelight.families.conjugate.counts import CountEvaluator
-from sidelight.families.conjugate.factorials import log_factorials
+from sidelight.families.evaluators.counts import CountEvaluator, log_factorials
+from sidelight.families.evaluators.linear import LinearEvaluator
 from sidelight.kernels.loops import NUMPY
 
 
@@ -90,15 +87,16 @@ def test_sparse_rows_are_never_made_dense():
     assert np.isfinite(scores(family.predictive(parameters, NUMPY), rows)).all()
 
 
-def test_many_categories_are_the_same_as_few(monkeypatch):
+def test_many_categories_are_the_same_as_few():
     given = case("categorical", seed=12, n=900, missing=0.2)
     dense = collect(given.family, given.parameters, given.X, given.responsibilities)
-    logs = scores(given.family.evaluator(given.parameters, NUMPY), given.X)
-    monkeypatch.setattr(dirichlet_categorical, "_MANY_CATEGORIES", 1)
-    evaluator = given.family.evaluator(given.parameters, NUMPY)
-    assert isinstance(evaluator, CountEvaluator)
-    np.testing.assert_allclose(scores(evaluator, given.X), logs, rtol=1e-12, atol=1e-12)
-    sparse = collect(given.family, given.parameters, given.X, given.responsibilities)
+    for face in ("evaluator", "predictive"):
+        few, many = (getattr(given.family, face)(given.parameters, NUMPY, many_categories=n) for n in (10, 1))
+        assert isinstance(few, LinearEvaluator)
+        assert isinstance(many, CountEvaluator)
+        np.testing.assert_allclose(scores(many, given.X), scores(few, given.X), rtol=1e-12, atol=1e-12)
+    evaluator = given.family.evaluator(given.parameters, NUMPY, many_categories=1)
+    sparse = accumulated(evaluator, given.X, given.responsibilities)
     np.testing.assert_allclose(sparse.mass, dense.mass, rtol=1e-12)
     np.testing.assert_allclose(sparse.counts, dense.counts, rtol=1e-12)
 
@@ -107,29 +105,6 @@ def test_logarithms_of_factorials_are_exact_beyond_the_table():
     for counts in ([0.0, 1.0, 5.0], [3.0, 1e6], []):
         expected = [np.log(np.arange(1.0, count + 1)).sum() for count in counts]
         np.testing.assert_allclose(log_factorials(np.array(counts)), expected, rtol=1e-11)
-
-
-@pytest.mark.parametrize(
-    ("family", "bad", "wanted"),
-    [
-        (BetaBernoulli.symmetric(2), 2.0, "0 and 1"),
-        (GammaPoisson.scaled(np.ones(2)), 1.5, "counts 0, 1, 2"),
-        (GammaPoisson.scaled(np.ones(2)), -1.0, "counts 0, 1, 2"),
-        (DirichletCategorical.symmetric((2, 3)), 3.0, "codes below its number of categories"),
-        (DirichletCategorical.symmetric((2, 3)), 0.5, "category codes"),
-        (DirichletMultinomial.symmetric(2), np.nan, "none may be missing"),
-        (DirichletMultinomial.symmetric(2), -2.0, "counts 0, 1, 2"),
-    ],
-)
-def test_cells_without_a_density_are_named(family, bad, wanted):
-    X = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, bad]])
-    family.check(X[:2])
-    with pytest.raises(ValueError, match=rf"X\[12, 7\] is {bad:g}; the column's family takes .*{wanted}"):
-        family.check(X, start=10, columns=np.array([5, 7]))
-    if isinstance(family, DirichletMultinomial):
-        family.check(csr_array(X[:2]))
-        with pytest.raises(ValueError, match=rf"X\[2, 1\] is {bad:g}.*{wanted}"):
-            family.check(csr_array(X))
 
 
 def test_the_poisson_prior_takes_the_mean_of_the_others_for_a_column_of_zeros():

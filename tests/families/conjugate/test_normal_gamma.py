@@ -7,8 +7,8 @@ from scipy import stats
 
 from oracles.conjugate import COMPONENTS, case, collect, scores
 from sidelight.families.conjugate import NormalGamma, NormalWishart
-from sidelight.families.conjugate.scaled_cells import ScaledCellEvaluator
-from sidelight.families.linear import LinearEvaluator
+from sidelight.families.evaluators.centred import ScaledCellEvaluator
+from sidelight.families.evaluators.linear import LinearEvaluator
 from sidelight.kernels.loops import NUMPY
 
 

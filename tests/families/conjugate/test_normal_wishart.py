@@ -10,8 +10,8 @@ from scipy.special import digamma
 from sklearn.mixture import BayesianGaussianMixture
 
 from oracles.conjugate import COMPONENTS, case, collect, draw, log_density, scores
-from sidelight.families.conjugate import NormalWishart, NormalWishartParameters, patterns, printed_divergence
-from sidelight.families.gaussian.precision import precision_factors
+from sidelight.families.conjugate import NormalWishart, NormalWishartParameters, printed_divergence
+from sidelight.families.gaussian.covariance import precision_factors
 from sidelight.kernels.loops import NUMPY, compiled
 
 
@@ -169,39 +169,6 @@ def test_statistics_of_missing_cells_are_their_conditional_moments():
     np.testing.assert_allclose(found.second, second, rtol=1e-9)
 
 
-def test_more_patterns_than_are_kept_change_nothing(monkeypatch):
-    rng = np.random.default_rng(9)
-    X = rng.normal(size=(200, 6))
-    family = NormalWishart.scaled(X.mean(axis=0), X.var(axis=0))
-    X[rng.random(X.shape) < 0.5] = np.nan
-    parameters, responsibilities = family.around(X[:2]), rng.dirichlet(np.ones(2), size=200)
-    expected = collect(family, parameters, X, responsibilities)
-    logs = scores(family.evaluator(parameters, NUMPY), X)
-    monkeypatch.setattr(patterns, "_KEPT_DOUBLES", 1)
-    monkeypatch.setattr(patterns, "_BLOCK_DOUBLES", 1)
-    assert len(np.unique(np.isnan(X), axis=0)) > family.evaluator(parameters, NUMPY).block_rows
-    np.testing.assert_allclose(scores(family.evaluator(parameters, NUMPY), X), logs, rtol=1e-12)
-    found = collect(family, parameters, X, responsibilities)
-    for name in ("mass", "first", "second"):
-        np.testing.assert_allclose(getattr(found, name), getattr(expected, name), rtol=1e-10, atol=1e-12)
-
-
-def test_whole_rows_are_the_same_by_both_ways():
-    given = case("normal_wishart", seed=9, n=700)
-    evaluator = given.family.evaluator(given.parameters, NUMPY)
-    by_pattern = evaluator._partial
-    assert isinstance(by_pattern, patterns.PatternEvaluator)
-    np.testing.assert_allclose(scores(by_pattern, given.X), scores(evaluator, given.X), rtol=1e-9)
-    for start in range(0, len(given.X), by_pattern.block_rows):
-        rows = slice(start, start + by_pattern.block_rows)
-        by_pattern.load(given.X[rows])
-        by_pattern.accumulate(given.responsibilities[rows].T)
-    found = given.family.update(by_pattern.statistics())
-    expected = given.family.update(collect(given.family, given.parameters, given.X, given.responsibilities))
-    for name, values in given.family.attributes(expected).items():
-        np.testing.assert_allclose(given.family.attributes(found)[name], values, rtol=1e-8)
-
-
 @pytest.mark.parametrize("face", ["evaluator", "predictive"])
 def test_the_triangular_form_agrees_with_the_linear_one(face):
     given = case("normal_wishart", seed=10)
@@ -240,21 +207,6 @@ def test_many_features_and_the_compiled_loops_give_the_same():
         scores(given.family.evaluator(given.parameters, NUMPY), given.X),
         rtol=1e-10,
     )
-
-
-def test_a_sweep_is_taken_only_where_no_cell_is_missing():
-    given = case("normal_wishart", seed=13)
-    log_weights, n = np.log(np.full(COMPONENTS, 1 / COMPONENTS)), len(given.X)
-    arguments = (log_weights, None, np.arange(COMPONENTS), np.ones(n))
-    evaluator = given.family.evaluator(given.parameters, compiled())
-    evidence = evaluator.sweep_softly(given.X, *arguments)
-    joint = scores(given.family.evaluator(given.parameters, NUMPY), given.X) + log_weights
-    np.testing.assert_allclose(evidence, np.logaddexp.reduce(joint, axis=1).sum(), rtol=1e-10)
-    np.testing.assert_allclose(evaluator.statistics().mass.sum(), n, rtol=1e-12)
-    holed = given.X.copy()
-    holed[-1, 0] = np.nan
-    assert evaluator.sweep_softly(holed, *arguments) is None
-    np.testing.assert_array_equal(evaluator.statistics().mass, 0.0)
 
 
 def test_the_scaled_prior_is_in_the_units_of_the_table():

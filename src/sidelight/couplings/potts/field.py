@@ -12,9 +12,10 @@ from sidelight._storable import storable
 from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.couplings.potts.plan import Plan, Stage
 from sidelight.inference.coupled_rows import Assignment, CoupledExpectation, CoupledRows, CouplingState
+from sidelight.inference.fused import can_sweep, sweep
 from sidelight.inference.protocols import Evaluator
-from sidelight.kernels.loops import Backend, softly
-from sidelight.kernels.neighbours import Links, PosteriorTables
+from sidelight.inference.rows import Block
+from sidelight.kernels.loops import Backend, Links, PosteriorTables, softly
 from sidelight.tables.table import row_ranges
 
 # Atoms that one task takes at a time; no matter how many threads there are, so that sums come out the same.
@@ -23,6 +24,8 @@ _PART = 24 * 768
 # the memory, and rounding errors of so many links average out.
 _MANY = 100_000
 _NOTHING = np.empty(0, dtype=np.int64)
+
+_Evaluator = Evaluator[Any]
 
 
 @storable("FieldMemory")
@@ -34,7 +37,7 @@ class FieldMemory(NamedTuple):
     sums : (labels, components)
         S_c, the responsibilities of all rows of each label.
     posterior : (linked atoms, padded components)
-        From :class:`sidelight.kernels.neighbours.PosteriorTables`.
+        From :class:`sidelight.kernels.loops.PosteriorTables`.
     """
 
     sums: FloatArray
@@ -162,7 +165,7 @@ class PottsField:
         k = len(log_weights)
         before = self._blank(k) if memory is None else memory
         sums, after = before.sums.copy(), self._tables.empty(self.plan.n_linked, k, before.posterior.dtype.type)
-        workers: list[Evaluator] = []
+        workers: list[_Evaluator] = []
         found: list[Any] = []
         value = 0.0
         own = np.zeros((max(len(sums), 1), k))
@@ -205,7 +208,7 @@ class PottsField:
         before: AnyArray,
         after: AnyArray,
         keep: bool,
-        evaluator: Evaluator,
+        evaluator: _Evaluator,
         part: slice,
     ) -> _Part:
         """Update some atoms of a stage, and keep their posterior if they are linked."""
@@ -215,9 +218,10 @@ class PottsField:
             links = Links(early, late, before, after, stage.place + part.start)
         weights = stage.weights[part]
         alone = len(stage.rows) == len(stage.starts)
-        if alone and not keep:
-            values = coupled.take(stage.rows[part])
-            swept = evaluator.sweep_softly(values, offset, None, _NOTHING, weights, links)
+        if alone and not keep and can_sweep(evaluator, self.backend):
+            numbers = stage.rows[part]
+            block = Block(numbers, coupled.take(numbers), weights, None)
+            swept = sweep(evaluator, self.backend, block, offset, links=links)
             if swept is not None:
                 return _Part(evaluator.statistics(), swept, _NOTHING, None)
         choose = self._choose_singly if alone else self._choose_together
@@ -248,7 +252,7 @@ class PottsField:
         stage: Stage,
         offset: FloatArray,
         field: FloatArray,
-        evaluator: Evaluator,
+        evaluator: _Evaluator,
         part: slice,
     ) -> tuple[FloatArray, float]:
         """Return the posterior of atoms of one row each, and their evidence."""
@@ -273,7 +277,7 @@ class PottsField:
         stage: Stage,
         offset: FloatArray,
         field: FloatArray,
-        evaluator: Evaluator,
+        evaluator: _Evaluator,
         part: slice,
     ) -> tuple[FloatArray, float]:
         """Return the posterior of atoms of several rows, which share a component, and their evidence."""
@@ -296,11 +300,11 @@ class PottsField:
         return shares, float(weights @ value)
 
 
-def _reused(workers: list[Evaluator], coupled: CoupledRows) -> Callable[[], Evaluator]:
+def _reused(workers: list[_Evaluator], coupled: CoupledRows) -> Callable[[], _Evaluator]:
     """Return what gives a stage its evaluators: those of the stages before, then new ones."""
     idle = iter(tuple(workers))
 
-    def take() -> Evaluator:
+    def take() -> _Evaluator:
         worker = next(idle, None)
         if worker is None:
             worker = coupled.evaluator()

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.couplings.potts.atoms import Atoms
 from sidelight.graphs.independent_sets import independent_sets
-from sidelight.kernels.neighbours import Neighbours
+from sidelight.kernels.loops import Neighbours
 
 
 class Stage(NamedTuple):

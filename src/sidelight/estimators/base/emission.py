@@ -17,7 +17,7 @@ from sidelight.families.gaussian import (
     TiedGaussian,
 )
 from sidelight.inference.protocols import Family
-from sidelight.tables.kinds import Columns, kind_named
+from sidelight.tables.kinds import kind_named
 from sidelight.tables.schema import Schema
 from sidelight.tables.survey import Survey
 
@@ -38,7 +38,7 @@ CONJUGATE_COVARIANCE_TYPES: dict[str, type[NormalWishart] | type[NormalGamma]] =
 class EmissionSettings(Protocol):
     """What an estimator decides about the emissions of its columns."""
 
-    def gaussian(self, survey: Survey) -> Family:
+    def gaussian(self, survey: Survey) -> Family[Any, Any]:
         """Return the family of all Gaussian columns together."""
 
 
@@ -99,7 +99,7 @@ class ConjugateGaussians:
         )
 
 
-def emission_of(schema: Schema, survey: Survey, settings: EmissionSettings) -> Family:
+def emission_of(schema: Schema, survey: Survey, settings: EmissionSettings) -> Family[Any, Any]:
     """Return the family of a table: that of its columns' kind, or the product of several.
 
     All columns of a kind are one part. Priors of kinds other than Gaussian are weak and need no choice.
@@ -110,8 +110,8 @@ def emission_of(schema: Schema, survey: Survey, settings: EmissionSettings) -> F
     parts = []
     for name in sorted(set(schema.kinds)):
         numbers = schema.of_kind(name)
-        columns = Columns(survey.only(numbers), schema.n_categories(numbers))
-        parts.append((kind_named(name).family(columns, settings), numbers))
+        categories = tuple(schema.categories[number] for number in numbers)
+        parts.append((kind_named(name).family(survey.only(numbers), categories, settings), numbers))
     return parts[0][0] if len(parts) == 1 else ProductFamily(tuple(parts))
 
 

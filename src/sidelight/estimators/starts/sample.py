@@ -10,7 +10,7 @@ from sidelight.inference.mixture import Mixture
 from sidelight.inference.starts import SAMPLE_ROWS, choose_rows, row_order
 from sidelight.side import SideInformation
 from sidelight.tables.array import ArrayTable
-from sidelight.tables.kinds import Columns, kind_named
+from sidelight.tables.kinds import kind_named
 from sidelight.tables.schema import Schema
 from sidelight.tables.survey import Survey
 from sidelight.tables.table import Table
@@ -104,6 +104,6 @@ def embedding(
     parts = []
     for name in sorted(set(schema.kinds)):
         kind, numbers = kind_named(name), schema.of_kind(name)
-        columns = Columns(survey.only(numbers), schema.n_categories(numbers))
-        parts.append(kind.embed(values if kind.whole_rows else values[:, numbers], weights, columns, random))
+        cells = values if kind.whole_rows else values[:, numbers]
+        parts.append(kind.embed(cells, weights, survey.only(numbers), random))
     return np.concatenate(parts, axis=1)

@@ -1,19 +1,23 @@
-"""Columns of yes and no, each with a Beta posterior of its own."""
+"""Columns of 0 and 1, each with a Beta posterior of its own."""
 
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.random import RandomState
 from scipy.special import digamma
 
 from sidelight._storable import storable
-from sidelight._typing import AnyArray, FloatArray, IntArray
-from sidelight.families.conjugate import divergences
-from sidelight.families.conjugate.cells import cell_evaluator
-from sidelight.families.conjugate.family import ConjugateFamily, refuse_cells
-from sidelight.families.conjugate.statistics import CellStatistics
-from sidelight.families.linear import LinearEvaluator
+from sidelight._typing import AnyArray, FloatArray
+from sidelight.families.conjugate.family import ConjugateFamily, dirichlet_divergence, symmetric_divergence
+from sidelight.families.conjugate.gaussian_columns import standardised
+from sidelight.families.evaluators.cells import cell_evaluator
+from sidelight.families.evaluators.evaluator import Evaluator
+from sidelight.families.statistics import CellStatistics
 from sidelight.kernels.loops import Backend
+from sidelight.tables.frame import RawColumn
+from sidelight.tables.kinds import Categories, ColumnKind, observed_integers, register_kind
+from sidelight.tables.survey import Survey
 
 
 @storable("BernoulliParameters")
@@ -26,7 +30,7 @@ class BernoulliParameters(NamedTuple):
 
 @storable("BetaBernoulli")
 @dataclass(frozen=True, eq=False)
-class BetaBernoulli(ConjugateFamily):
+class BetaBernoulli(ConjugateFamily[BernoulliParameters, CellStatistics]):
     """Independent columns of 0 and 1; a missing cell (NaN) is left out.
 
     Parameters
@@ -43,13 +47,13 @@ class BetaBernoulli(ConjugateFamily):
         """Return the prior in which a one and a zero count for ``concentration`` rows each."""
         return cls(np.full(n_columns, concentration), np.full(n_columns, concentration))
 
-    def evaluator(self, parameters: BernoulliParameters, backend: Backend) -> LinearEvaluator[CellStatistics]:
+    def evaluator(self, parameters: BernoulliParameters, backend: Backend) -> Evaluator[CellStatistics]:
         """Return an evaluator of Σ_j [x ψ(α) + (1 − x) ψ(β) − ψ(α + β)] and of the statistics."""
         of_ones, of_zeros = _expected_logs(parameters)
         return cell_evaluator(_fill, of_zeros, of_ones - of_zeros, CellStatistics)
 
-    def predictive(self, parameters: BernoulliParameters, backend: Backend) -> LinearEvaluator[CellStatistics]:
-        """Return what scores new rows by Π_j α^x β^(1 − x) / (α + β)."""
+    def predictive(self, parameters: BernoulliParameters, backend: Backend) -> Evaluator[CellStatistics]:
+        """Return a scorer of new rows by Π_j α^x β^(1 − x) / (α + β)."""
         of_zeros = np.log(parameters.zeros / (parameters.ones + parameters.zeros))
         return cell_evaluator(_fill, of_zeros, np.log(parameters.ones / parameters.zeros), CellStatistics)
 
@@ -62,16 +66,14 @@ class BetaBernoulli(ConjugateFamily):
     def log_prior(self, parameters: BernoulliParameters) -> float:
         """Return −Σ_k KL(q(θ_k) ‖ p(θ_k))."""
         prior = np.stack([self.ones, self.zeros], axis=-1)
-        return -float(divergences.dirichlet(np.stack(parameters, axis=-1), prior).sum())
+        return -float(dirichlet_divergence(np.stack(parameters, axis=-1), prior).sum())
 
     def divergence(self, parameters: BernoulliParameters) -> FloatArray:
         """Return Σ_j [(α_k − α_l) (E_k − E_l) ln θ + (β_k − β_l) (E_k − E_l) ln(1 − θ)] of all pairs."""
         natural = np.concatenate(parameters, axis=1)
-        return divergences.symmetric(natural, np.concatenate(_expected_logs(parameters), axis=1))
+        return symmetric_divergence(natural, np.concatenate(_expected_logs(parameters), axis=1))
 
-    def sample(
-        self, parameters: BernoulliParameters, component: int, n: int, random: np.random.RandomState
-    ) -> FloatArray:
+    def sample(self, parameters: BernoulliParameters, component: int, n: int, random: RandomState) -> FloatArray:
         """Draw n rows from the posterior predictive distribution of one component."""
         probabilities = self.attributes(parameters)["probabilities_"][component]
         return (random.random_sample((n, len(probabilities))) < probabilities).astype(float)
@@ -81,19 +83,36 @@ class BetaBernoulli(ConjugateFamily):
         return {"probabilities_": parameters.ones / (parameters.ones + parameters.zeros)}
 
     def around(self, means: FloatArray) -> BernoulliParameters:
-        """Return the prior as often as there are means: it has no place of its own."""
-        return BernoulliParameters(
-            np.repeat(self.ones[None], len(means), axis=0), np.repeat(self.zeros[None], len(means), axis=0)
-        )
+        """Return the prior once for each mean: it has no place of its own."""
+        return BernoulliParameters(*(np.repeat(prior[None], len(means), axis=0) for prior in (self.ones, self.zeros)))
 
     def n_parameters(self, n_components: int) -> int:
         """Return the number of free parameters."""
         return n_components * len(self.ones)
 
-    def check(self, block: AnyArray, start: int = 0, columns: IntArray | None = None) -> None:
-        """Raise a ValueError that names the first cell that is neither 0 nor 1 nor missing."""
-        bad = ~(np.isnan(block) | (block == 0) | (block == 1))
-        refuse_cells(bad, block, start, columns, "0 and 1, or NaN where one is missing")
+
+@register_kind
+class Bernoulli(ColumnKind):
+    """Columns of 0 and 1."""
+
+    name, noun, plural, takes = "bernoulli", "yes or no", "yes or no", "0 and 1"
+
+    def recognises(self, column: RawColumn) -> bool:
+        """Say whether a column holds booleans, or no integers but 0 and 1."""
+        seen = observed_integers(column)
+        return column.holds == "booleans" or (seen.size > 0 and bool(seen.min() >= 0 and seen.max() <= 1))
+
+    def misfits(self, cells: AnyArray) -> AnyArray:
+        """Say of each cell whether it is neither 0 nor 1 nor missing."""
+        return ~(np.isnan(cells) | (cells == 0) | (cells == 1))
+
+    def embed(self, cells: Any, weights: FloatArray, survey: Survey, random: RandomState) -> FloatArray:
+        """Return the columns standardised."""
+        return standardised(cells, survey)
+
+    def family(self, survey: Survey, categories: Categories, settings: object) -> BetaBernoulli:
+        """Return the family in which 0 and 1 count for half a row each (Jeffreys' prior)."""
+        return BetaBernoulli.symmetric(len(survey.mean), concentration=0.5)
 
 
 def _expected_logs(parameters: BernoulliParameters) -> tuple[FloatArray, FloatArray]:

@@ -6,20 +6,24 @@ from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.random import RandomState
 from scipy.sparse import csr_array
 from scipy.special import digamma
 
 from sidelight._storable import storable
 from sidelight._typing import AnyArray, FloatArray, IntArray
-from sidelight.families.conjugate import divergences
-from sidelight.families.conjugate.counts import CountEvaluator
-from sidelight.families.conjugate.family import ConjugateFamily, is_no_count, refuse_cells
-from sidelight.families.conjugate.statistics import CountStatistics
-from sidelight.families.linear import LinearEvaluator
+from sidelight.families.conjugate.family import ConjugateFamily, dirichlet_divergence, symmetric_divergence
+from sidelight.families.evaluators.counts import CountEvaluator
+from sidelight.families.evaluators.evaluator import Evaluator
+from sidelight.families.evaluators.linear import LinearEvaluator
+from sidelight.families.statistics import CountStatistics
 from sidelight.kernels.loops import Backend
+from sidelight.tables.frame import RawColumn
+from sidelight.tables.kinds import Categories, ColumnKind, register_kind
+from sidelight.tables.survey import Survey
 
-# With more categories per column than this, products with sparse rows are quicker than with dense ones.
-_MANY_CATEGORIES = 10
+# Categories of a column that have a direction of their own; the others are too rare to make centres.
+_EMBEDDED_CATEGORIES = 30
 
 
 @storable("CategoricalParameters")
@@ -31,7 +35,7 @@ class CategoricalParameters(NamedTuple):
 
 @storable("DirichletCategorical")
 @dataclass(frozen=True, eq=False)
-class DirichletCategorical(ConjugateFamily):
+class DirichletCategorical(ConjugateFamily[CategoricalParameters, CountStatistics]):
     """Independent columns of category codes 0 … V_j − 1; a missing code (NaN) is left out.
 
     Parameters
@@ -56,23 +60,26 @@ class DirichletCategorical(ConjugateFamily):
         return np.cumsum([0, *self.categories[:-1]])
 
     def evaluator(
-        self, parameters: CategoricalParameters, backend: Backend
-    ) -> LinearEvaluator[CountStatistics] | CountEvaluator:
-        """Return an evaluator of Σ_j [ψ(α_jx) − ψ(Σ_v α_jv)] and of the statistics."""
-        return self._linear(self._expected_logs(parameters))
+        self, parameters: CategoricalParameters, backend: Backend, *, many_categories: int = 10
+    ) -> Evaluator[CountStatistics]:
+        """Return an evaluator of Σ_j [ψ(α_jx) − ψ(Σ_v α_jv)] and of the statistics.
+
+        With more than ``many_categories`` categories per column, rows are sparse: their products are quicker then.
+        """
+        return self._linear(self._relative(parameters, digamma), many_categories)
 
     def predictive(
-        self, parameters: CategoricalParameters, backend: Backend
-    ) -> LinearEvaluator[CountStatistics] | CountEvaluator:
-        """Return what scores new rows by Π_j α_jx / Σ_v α_jv."""
-        return self._linear(self._relative(parameters, np.log))
+        self, parameters: CategoricalParameters, backend: Backend, *, many_categories: int = 10
+    ) -> Evaluator[CountStatistics]:
+        """Return a scorer of new rows by Π_j α_jx / Σ_v α_jv."""
+        return self._linear(self._relative(parameters, np.log), many_categories)
 
-    def _linear(self, logs: FloatArray) -> LinearEvaluator[CountStatistics] | CountEvaluator:
+    def _linear(self, logs: FloatArray, many_categories: int) -> Evaluator[CountStatistics]:
         """Return an evaluator of the sum over columns of their category's ``logs`` (components, Σ categories)."""
-        if len(self.concentrations) > _MANY_CATEGORIES * len(self.categories):
+        if len(self.concentrations) > many_categories * len(self.categories):
             return CountEvaluator(logs, read=self._one_hot)
         coefficients = np.concatenate([np.zeros((len(logs), 1)), logs], axis=1)
-        return LinearEvaluator(self._fill, coefficients, _collect)
+        return LinearEvaluator(self._fill, coefficients, lambda sums: CountStatistics(sums[:, 0], sums[:, 1:]))
 
     def _fill(self, block: AnyArray, out: FloatArray) -> None:
         # A missing code marks the first feature, which is 1 anyway.
@@ -94,9 +101,6 @@ class DirichletCategorical(ConjugateFamily):
         totals = np.add.reduceat(concentrations, self._starts, axis=1)
         return function(concentrations) - np.repeat(function(totals), self.categories, axis=1)
 
-    def _expected_logs(self, parameters: CategoricalParameters) -> FloatArray:
-        return self._relative(parameters, digamma)
-
     def update(self, statistics: CountStatistics) -> CategoricalParameters:
         """Return the posteriors: α = α0 + Σ r [x = v]."""
         return CategoricalParameters(self.concentrations + statistics.counts)
@@ -108,15 +112,13 @@ class DirichletCategorical(ConjugateFamily):
             np.split(self.concentrations, self._starts[1:]),
             strict=True,
         )
-        return -float(sum(divergences.dirichlet(posterior, prior).sum() for posterior, prior in pairs))
+        return -float(sum(dirichlet_divergence(posterior, prior).sum() for posterior, prior in pairs))
 
     def divergence(self, parameters: CategoricalParameters) -> FloatArray:
         """Return Σ_jv (α_kv − α_lv) (E_k ln θ_v − E_l ln θ_v) of all pairs."""
-        return divergences.symmetric(parameters.concentrations, self._expected_logs(parameters))
+        return symmetric_divergence(parameters.concentrations, self._relative(parameters, digamma))
 
-    def sample(
-        self, parameters: CategoricalParameters, component: int, n: int, random: np.random.RandomState
-    ) -> FloatArray:
+    def sample(self, parameters: CategoricalParameters, component: int, n: int, random: RandomState) -> FloatArray:
         """Draw n rows of codes from the posterior predictive distribution of one component."""
         rows = np.empty((n, len(self.categories)))
         for column, concentrations in enumerate(np.split(parameters.concentrations[component], self._starts[1:])):
@@ -129,21 +131,41 @@ class DirichletCategorical(ConjugateFamily):
         return {"probabilities_": [values / values.sum(axis=1, keepdims=True) for values in columns]}
 
     def around(self, means: FloatArray) -> CategoricalParameters:
-        """Return the prior as often as there are means: a category has no place."""
+        """Return the prior once for each mean: a category has no place."""
         return CategoricalParameters(np.repeat(self.concentrations[None], len(means), axis=0))
 
     def n_parameters(self, n_components: int) -> int:
         """Return the number of free parameters."""
         return n_components * (sum(self.categories) - len(self.categories))
 
-    def check(self, block: AnyArray, start: int = 0, columns: IntArray | None = None) -> None:
-        """Raise a ValueError that names the first cell that is neither a code of its column nor missing."""
-        refuse_cells(
-            is_no_count(block), block, start, columns, "category codes 0, 1, 2, …, or NaN where one is missing"
-        )
-        wanted = "codes below its number of categories"
-        refuse_cells(block >= np.array(self.categories), block, start, columns, wanted)
+
+@register_kind
+class Categorical(ColumnKind):
+    """Columns of categories, encoded by their numbers."""
+
+    name, noun, plural = "categorical", "category", "categories"
+    encodes = True
+
+    def recognises(self, column: RawColumn) -> bool:
+        """Say whether a column holds text."""
+        return column.holds == "text"
+
+    def embed(self, cells: Any, weights: FloatArray, survey: Survey, random: RandomState) -> FloatArray:
+        """Return a direction for each of the most frequent categories of every column."""
+        return np.concatenate([_indicators(codes, weights) for codes in cells.T], axis=1)
+
+    def family(self, survey: Survey, categories: Categories, settings: object) -> DirichletCategorical:
+        """Return the family in which every category counts for half a row (Jeffreys' prior)."""
+        sizes = tuple(len(values) for values in categories if values is not None)
+        return DirichletCategorical.symmetric(sizes, concentration=0.5)
 
 
-def _collect(sums: FloatArray) -> CountStatistics:
-    return CountStatistics(sums[:, 0], sums[:, 1:])
+def _indicators(codes: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return a column's categories (m, categories), centred, so that their variances add up to one."""
+    seen = ~np.isnan(codes)
+    counts = np.bincount(codes[seen].astype(np.intp), weights=weights[seen], minlength=1)
+    frequent = np.argsort(-counts, kind="stable")[:_EMBEDDED_CATEGORIES]
+    shares = counts[frequent] / max(counts.sum(), np.finfo(float).tiny)
+    centred = np.where(seen[:, None], (codes[:, None] == frequent) - shares, 0.0)
+    variance = float(shares @ (1.0 - shares))
+    return centred / np.sqrt(variance) if variance > 0 else centred

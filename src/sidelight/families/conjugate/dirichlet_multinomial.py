@@ -4,16 +4,28 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from scipy.sparse import issparse
+from numpy.random import RandomState
+from scipy.sparse import csr_array, diags_array
 from scipy.special import digamma
+from sklearn.decomposition import TruncatedSVD
 
 from sidelight._storable import storable
-from sidelight._typing import AnyArray, FloatArray, IntArray
-from sidelight.families.conjugate import divergences
-from sidelight.families.conjugate.counts import CountEvaluator, CountPredictive, log_multinomial_coefficients
-from sidelight.families.conjugate.family import ConjugateFamily, is_no_count, refuse_cells
-from sidelight.families.conjugate.statistics import CountStatistics
+from sidelight._typing import AnyArray, FloatArray
+from sidelight.families.conjugate.family import ConjugateFamily, dirichlet_divergence, symmetric_divergence
+from sidelight.families.evaluators.counts import CountEvaluator, CountPredictive, log_multinomial_coefficients
+from sidelight.families.evaluators.evaluator import Evaluator
+from sidelight.families.statistics import CountStatistics
 from sidelight.kernels.loops import Backend
+from sidelight.tables.frame import RawColumn
+from sidelight.tables.kinds import Categories, ColumnKind, is_count, register_kind
+from sidelight.tables.survey import Survey
+
+_WORD_OCCURRENCES = 2.0
+_UNSEEN_OCCURRENCES = 0.5
+# Directions that rows of many words are reduced to.
+_DIRECTIONS = 20
+# Added to those of every word, so that single occurrences of rare words do not make up most of the distances.
+_FURTHER_OCCURRENCES = 10.0
 
 
 @storable("MultinomialParameters")
@@ -25,7 +37,7 @@ class MultinomialParameters(NamedTuple):
 
 @storable("DirichletMultinomial")
 @dataclass(frozen=True, eq=False)
-class DirichletMultinomial(ConjugateFamily):
+class DirichletMultinomial(ConjugateFamily[MultinomialParameters, CountStatistics]):
     """Rows of word counts, as an array or in CSR form; given its sum, a row is multinomial.
 
     Densities are those of the counts given their sum and include the multinomial coefficient n! / Π x_v!, the same
@@ -48,12 +60,12 @@ class DirichletMultinomial(ConjugateFamily):
         """Return the prior in which every word counts for ``concentration`` occurrences."""
         return cls(np.full(n_words, concentration), length)
 
-    def evaluator(self, parameters: MultinomialParameters, backend: Backend) -> CountEvaluator:
+    def evaluator(self, parameters: MultinomialParameters, backend: Backend) -> Evaluator[CountStatistics]:
         """Return an evaluator of Σ_v x_v [ψ(α_v) − ψ(Σα)] + ln n! − Σ_v ln x_v! and of the statistics."""
         return CountEvaluator(_expected_logs(parameters), log_multinomial_coefficients)
 
     def predictive(self, parameters: MultinomialParameters, backend: Backend) -> CountPredictive:
-        """Return what scores new rows by Dirichlet-multinomial distributions."""
+        """Return a scorer of new rows by Dirichlet-multinomial distributions."""
         return CountPredictive(parameters.concentrations)
 
     def update(self, statistics: CountStatistics) -> MultinomialParameters:
@@ -62,15 +74,13 @@ class DirichletMultinomial(ConjugateFamily):
 
     def log_prior(self, parameters: MultinomialParameters) -> float:
         """Return −Σ_k KL(q(θ_k) ‖ p(θ_k))."""
-        return -float(divergences.dirichlet(parameters.concentrations, self.concentrations).sum())
+        return -float(dirichlet_divergence(parameters.concentrations, self.concentrations).sum())
 
     def divergence(self, parameters: MultinomialParameters) -> FloatArray:
         """Return Σ_v (α_kv − α_lv) (E_k ln θ_v − E_l ln θ_v) of all pairs."""
-        return divergences.symmetric(parameters.concentrations, _expected_logs(parameters))
+        return symmetric_divergence(parameters.concentrations, _expected_logs(parameters))
 
-    def sample(
-        self, parameters: MultinomialParameters, component: int, n: int, random: np.random.RandomState
-    ) -> FloatArray:
+    def sample(self, parameters: MultinomialParameters, component: int, n: int, random: RandomState) -> FloatArray:
         """Draw n rows of ``length`` words from one component, each with probabilities of its own."""
         probabilities = random.dirichlet(parameters.concentrations[component], size=n)
         return np.stack([random.multinomial(self.length, row) for row in probabilities]).astype(float)
@@ -81,26 +91,53 @@ class DirichletMultinomial(ConjugateFamily):
         return {"probabilities_": concentrations / concentrations.sum(axis=1, keepdims=True)}
 
     def around(self, means: FloatArray) -> MultinomialParameters:
-        """Return the prior as often as there are means: it has no place of its own."""
+        """Return the prior once for each mean: it has no place of its own."""
         return MultinomialParameters(np.repeat(self.concentrations[None], len(means), axis=0))
 
     def n_parameters(self, n_components: int) -> int:
         """Return the number of free parameters."""
         return n_components * (len(self.concentrations) - 1)
 
-    def check(self, block: Any, start: int = 0, columns: IntArray | None = None) -> None:
-        """Raise a ValueError that names the first cell that is no count; NaN is none here."""
-        if issparse(block):
-            bad = np.flatnonzero(_is_bad(block.data))
-            if bad.size:
-                row = int(np.searchsorted(block.indptr, bad[0], side="right")) - 1
-                self.check(block[[row]].toarray(), start + row, columns)
-        else:
-            refuse_cells(_is_bad(block), block, start, columns, "counts 0, 1, 2, …, and none may be missing")
 
+@register_kind
+class Multinomial(ColumnKind):
+    """Whole rows of counts, given their sums."""
 
-def _is_bad(cells: AnyArray) -> AnyArray:
-    return is_no_count(cells) | np.isnan(cells)
+    name, noun, plural, takes = "multinomial", "count", "counts", "counts 0, 1, 2, …, none of them missing"
+    whole_rows = True
+
+    def recognises(self, column: RawColumn) -> bool:
+        """Return False: it describes whole rows, and only where the user wants it."""
+        return False
+
+    def misfits(self, cells: AnyArray) -> AnyArray:
+        """Say of each cell whether it is not a count; a missing one is not."""
+        return ~is_count(cells)
+
+    def embed(self, cells: Any, weights: FloatArray, survey: Survey, random: RandomState) -> FloatArray:
+        """Return rows as proportions over roots of the expected ones (correspondence analysis), at most 20 directions.
+
+        Common words are as noisy as rare ones then. Square roots of proportions would not do: of words that are hardly
+        ever met twice in a row they see little more than which are common.
+        """
+        sizes = np.asarray(cells.sum(axis=1), dtype=float).reshape(-1)
+        occurrences = np.asarray(weights @ cells, dtype=float) + _FURTHER_OCCURRENCES
+        proportions = diags_array(1.0 / np.maximum(sizes, 1.0)) @ csr_array(cells)
+        scaled = proportions @ diags_array(np.sqrt(occurrences.sum() / occurrences))
+        if scaled.shape[1] <= _DIRECTIONS:
+            return scaled.toarray()
+        return TruncatedSVD(min(_DIRECTIONS, scaled.shape[0]), random_state=random).fit_transform(scaled)
+
+    def family(self, survey: Survey, categories: Categories, settings: object) -> DirichletMultinomial:
+        """Return the family in which words count for two occurrences on average, in proportion to the table's.
+
+        With the same for all words, another component would have to pay for every common word anew, and sparse tables
+        of many words would end up as one cluster.
+        """
+        # Words that the table lacks may still be met later.
+        occurrences = survey.total * survey.mean + _UNSEEN_OCCURRENCES
+        concentrations = _WORD_OCCURRENCES * len(occurrences) * occurrences / occurrences.sum()
+        return DirichletMultinomial(concentrations, length=max(round(survey.mean.sum()), 1))
 
 
 def _expected_logs(parameters: MultinomialParameters) -> FloatArray:

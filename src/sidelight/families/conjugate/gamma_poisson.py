@@ -1,20 +1,28 @@
 """Columns of counts, Poisson with a Gamma posterior each."""
 
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.random import RandomState
 from scipy.special import digamma, gammaln
 
 from sidelight._storable import storable
-from sidelight._typing import AnyArray, FloatArray, IntArray
-from sidelight.families.conjugate import divergences
-from sidelight.families.conjugate.cells import CellwisePredictive, cell_evaluator
-from sidelight.families.conjugate.factorials import log_factorials
-from sidelight.families.conjugate.family import ConjugateFamily, is_no_count, refuse_cells
-from sidelight.families.conjugate.statistics import CellStatistics
-from sidelight.families.linear import LinearEvaluator
+from sidelight._typing import AnyArray, FloatArray
+from sidelight.families.conjugate.family import ConjugateFamily, gamma_divergence, symmetric_gamma_divergence
+from sidelight.families.evaluators.cells import CellwisePredictive, cell_evaluator
+from sidelight.families.evaluators.counts import log_factorials
+from sidelight.families.evaluators.evaluator import Evaluator
+from sidelight.families.statistics import CellStatistics
 from sidelight.kernels.loops import Backend
+from sidelight.tables.frame import RawColumn
+from sidelight.tables.kinds import Categories, ColumnKind, is_count, observed_integers, register_kind
+from sidelight.tables.survey import Survey
+
+# Above this mean a Gaussian describes counts as well as a Poisson distribution does.
+_LARGEST_MEAN = 20.0
+# Mixtures of Poisson distributions vary at least as much as one does; half is for small tables.
+_LEAST_DISPERSION = 0.5
 
 
 @storable("PoissonParameters")
@@ -27,7 +35,7 @@ class PoissonParameters(NamedTuple):
 
 @storable("GammaPoisson")
 @dataclass(frozen=True, eq=False)
-class GammaPoisson(ConjugateFamily):
+class GammaPoisson(ConjugateFamily[PoissonParameters, CellStatistics]):
     """Independent columns of counts 0, 1, 2, …; a missing cell (NaN) is left out. Densities include 1 / x!.
 
     Parameters
@@ -49,15 +57,19 @@ class GammaPoisson(ConjugateFamily):
         level = np.where(mean > 0, mean, positive.mean() if positive.size else 1.0)
         return cls(np.full(len(mean), shape), shape / level)
 
-    def evaluator(self, parameters: PoissonParameters, backend: Backend) -> LinearEvaluator[CellStatistics]:
+    def evaluator(self, parameters: PoissonParameters, backend: Backend) -> Evaluator[CellStatistics]:
         """Return an evaluator of Σ_j [x (ψ(a) − ln b) − a/b − ln x!] and of the statistics."""
         shapes, rates = parameters
         logs = digamma(shapes) - np.log(rates)
         coefficients = np.concatenate([np.ones((len(shapes), 1)), logs], axis=1)
-        return cell_evaluator(_fill, -shapes / rates, coefficients, _collect)
+
+        def collect(mass: FloatArray, cells: FloatArray, sums: FloatArray) -> CellStatistics:
+            return CellStatistics(mass, cells, sums[:, 1:])
+
+        return cell_evaluator(_fill, -shapes / rates, coefficients, collect)
 
     def predictive(self, parameters: PoissonParameters, backend: Backend) -> CellwisePredictive:
-        """Return what scores new rows by products of negative binomials: a successes of probability b / (b + 1)."""
+        """Return a scorer of new rows by products of negative binomials: a successes of probability b / (b + 1)."""
         shapes, rates = parameters
         logs = np.log1p(rates)
         constants = shapes * (np.log(rates) - logs) - gammaln(shapes)
@@ -77,15 +89,13 @@ class GammaPoisson(ConjugateFamily):
 
     def log_prior(self, parameters: PoissonParameters) -> float:
         """Return −Σ_k KL(q(θ_k) ‖ p(θ_k))."""
-        return -float(divergences.gamma(*parameters, self.shapes, self.rates).sum())
+        return -float(gamma_divergence(*parameters, self.shapes, self.rates).sum())
 
     def divergence(self, parameters: PoissonParameters) -> FloatArray:
         """Return Σ_j [(a_k − a_l) (E_k − E_l) ln θ − (b_k − b_l) (a_k/b_k − a_l/b_l)] of all pairs."""
-        return divergences.symmetric_gamma(*parameters)
+        return symmetric_gamma_divergence(*parameters)
 
-    def sample(
-        self, parameters: PoissonParameters, component: int, n: int, random: np.random.RandomState
-    ) -> FloatArray:
+    def sample(self, parameters: PoissonParameters, component: int, n: int, random: RandomState) -> FloatArray:
         """Draw n rows from one component, each with rates of its own."""
         shapes, rates = parameters.shapes[component], parameters.rates[component]
         return random.poisson(random.gamma(shapes, 1.0 / rates, size=(n, len(shapes)))).astype(float)
@@ -95,25 +105,50 @@ class GammaPoisson(ConjugateFamily):
         return {"rates_": parameters.shapes / parameters.rates}
 
     def around(self, means: FloatArray) -> PoissonParameters:
-        """Return the prior as often as there are means: its mean and its width are one."""
-        return PoissonParameters(
-            np.repeat(self.shapes[None], len(means), axis=0), np.repeat(self.rates[None], len(means), axis=0)
-        )
+        """Return the prior once for each mean: its mean and its width are one."""
+        return PoissonParameters(*(np.repeat(prior[None], len(means), axis=0) for prior in (self.shapes, self.rates)))
 
     def n_parameters(self, n_components: int) -> int:
         """Return the number of free parameters."""
         return n_components * len(self.shapes)
 
-    def check(self, block: AnyArray, start: int = 0, columns: IntArray | None = None) -> None:
-        """Raise a ValueError that names the first cell that is neither a count nor missing."""
-        refuse_cells(is_no_count(block), block, start, columns, "counts 0, 1, 2, …, or NaN where one is missing")
+
+@register_kind
+class Poisson(ColumnKind):
+    """Columns of counts.
+
+    Integers are taken for counts only where that is safe. A Gaussian for counts costs a little accuracy; a Poisson
+    distribution for a year, whose variance would have to be 2000, takes all meaning from it.
+    """
+
+    name, noun, plural, takes = "poisson", "count", "counts", "counts 0, 1, 2, …"
+
+    def recognises(self, column: RawColumn) -> bool:
+        """Say whether integers are counts: from 0 beyond 1, with mean at most 20 and variance half of it or more."""
+        seen = observed_integers(column)
+        if not seen.size or seen.min() != 0 or seen.max() <= 1:
+            return False
+        mean = seen.mean()
+        return bool(mean <= _LARGEST_MEAN and seen.var() >= _LEAST_DISPERSION * mean)
+
+    def misfits(self, cells: AnyArray) -> AnyArray:
+        """Say of each cell whether it is neither a count nor missing."""
+        return ~(np.isnan(cells) | is_count(cells))
+
+    def embed(self, cells: Any, weights: FloatArray, survey: Survey, random: RandomState) -> FloatArray:
+        """Return the columns standardised after a square root, which gives counts of any size the same noise."""
+        roots = np.sqrt(cells)
+        observed = np.maximum(weights @ ~np.isnan(roots), np.finfo(float).tiny)
+        centred = roots - weights @ np.nan_to_num(roots) / observed
+        variances = weights @ np.square(np.nan_to_num(centred)) / observed
+        return np.nan_to_num(centred) / np.where(variances > 0, np.sqrt(variances), 1.0)
+
+    def family(self, survey: Survey, categories: Categories, settings: object) -> GammaPoisson:
+        """Return the family in which a rate has the mean of its column, and as large a standard deviation."""
+        return GammaPoisson.scaled(survey.mean, shape=1.0)
 
 
 def _fill(cells: FloatArray, out: FloatArray) -> None:
     log_factorials(cells).sum(axis=0, out=out[0])
     np.negative(out[0], out=out[0])
     out[1:] = cells
-
-
-def _collect(mass: FloatArray, cells: FloatArray, sums: FloatArray) -> CellStatistics:
-    return CellStatistics(mass, cells, sums[:, 1:])

@@ -2,22 +2,26 @@
 
 import math
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import NamedTuple, Self
 
 import numpy as np
+from numpy.random import RandomState
 from scipy.special import digamma, gammaln
 
 from sidelight._storable import storable
 from sidelight._typing import FloatArray, IntArray
-from sidelight.families.conjugate import divergences
-from sidelight.families.conjugate.cells import CellwisePredictive, cell_evaluator
-from sidelight.families.conjugate.family import ConjugateFamily
-from sidelight.families.conjugate.scaled_cells import ScaledCellEvaluator
-from sidelight.families.conjugate.statistics import SquareStatistics
-from sidelight.families.gaussian.precision import linear_form_is_exact
-from sidelight.families.gaussian.prior import CovariancePrior
-from sidelight.families.linear import LinearEvaluator
+from sidelight.families.conjugate.family import (
+    ConjugateFamily,
+    gamma_divergence,
+    normal_divergence,
+    symmetric_gamma_divergence,
+)
+from sidelight.families.evaluators.cells import CellwisePredictive, cell_evaluator
+from sidelight.families.evaluators.centred import ScaledCellEvaluator
+from sidelight.families.evaluators.evaluator import Evaluator
+from sidelight.families.evaluators.linear import linear_form_is_exact
+from sidelight.families.gaussian.covariance import CovariancePrior
+from sidelight.families.statistics import SquareStatistics
 from sidelight.kernels.loops import Backend
 
 
@@ -39,7 +43,7 @@ class NormalGammaParameters(NamedTuple):
 
 @storable("NormalGamma")
 @dataclass(frozen=True, eq=False)
-class NormalGamma(ConjugateFamily):
+class NormalGamma(ConjugateFamily[NormalGammaParameters, SquareStatistics]):
     """Gaussians with one variance per feature and component under Normal-Gamma priors; missing cells are left out.
 
     Parameters
@@ -88,27 +92,28 @@ class NormalGamma(ConjugateFamily):
         prior = CovariancePrior.scaled(variances, rows=degrees, fraction=fraction)
         return cls(mean, mean, mean_precision, 0.5 * degrees, 0.5 * prior.scatter)
 
-    def evaluator(
-        self, parameters: NormalGammaParameters, backend: Backend
-    ) -> LinearEvaluator[SquareStatistics] | ScaledCellEvaluator:
+    def evaluator(self, parameters: NormalGammaParameters, backend: Backend) -> Evaluator[SquareStatistics]:
         """Return an evaluator of Σ_j ½ [ψ(a) − ln b − ln 2π − 1/κ − (a/b) (x − m)²] and of the statistics."""
         means, mean_precision, shapes, rates = parameters
         precisions = shapes / rates
         constants = 0.5 * (digamma(shapes) - np.log(2 * math.pi * rates) - 1.0 / mean_precision)
-        offsets = means - self.centre
+        offsets, d = means - self.centre, len(self.centre)
+
+        def fill(cells: FloatArray, out: FloatArray) -> None:
+            np.subtract(cells, self.centre[:, None], out=out[:d])
+            np.square(out[:d], out=out[d:])
+
+        def collect(mass: FloatArray, cells: FloatArray, sums: FloatArray) -> SquareStatistics:
+            return SquareStatistics(mass, cells, sums[:, :d], sums[:, d:], self.centre)
+
         if linear_form_is_exact(np.abs(offsets) + 1.0 / np.sqrt(precisions), precisions):
-            fill = partial(_fill_squares, centre=self.centre[:, None])
             at_centre = constants - 0.5 * precisions * np.square(offsets)
             coefficients = np.concatenate([precisions * offsets, -0.5 * precisions], axis=1)
-            return cell_evaluator(fill, at_centre, coefficients, self._collect, neutral=self.centre)
+            return cell_evaluator(fill, at_centre, coefficients, collect, neutral=self.centre)
         return ScaledCellEvaluator(means, np.sqrt(precisions), constants)
 
-    def _collect(self, mass: FloatArray, cells: FloatArray, sums: FloatArray) -> SquareStatistics:
-        d = len(self.centre)
-        return SquareStatistics(mass, cells, sums[:, :d], sums[:, d:], self.centre)
-
     def predictive(self, parameters: NormalGammaParameters, backend: Backend) -> CellwisePredictive:
-        """Return what scores new rows by products of Student t's, with 2a degrees and squared scales b (κ+1) / (aκ)."""
+        """Return a scorer of new rows by products of Student t's, with 2a degrees and squared scales b (κ+1) / (aκ)."""
         means, mean_precision, shapes, rates = parameters
         exponents = shapes + 0.5
         factors = 0.5 * mean_precision / ((mean_precision + 1.0) * rates)
@@ -144,8 +149,8 @@ class NormalGamma(ConjugateFamily):
         """Return −Σ_k KL(q(μ_k, λ_k) ‖ p(μ_k, λ_k))."""
         means, mean_precision, shapes, rates = parameters
         distances = shapes / rates * np.square(means - self.mean)
-        of_means = divergences.normal(mean_precision, np.asarray(self.mean_precision), distances)
-        of_precisions = divergences.gamma(shapes, rates, np.asarray(self.shape), self.rates)
+        of_means = normal_divergence(mean_precision, np.asarray(self.mean_precision), distances)
+        of_precisions = gamma_divergence(shapes, rates, np.asarray(self.shape), self.rates)
         return -float(np.sum(of_means + of_precisions))
 
     def divergence(self, parameters: NormalGammaParameters) -> FloatArray:
@@ -154,7 +159,7 @@ class NormalGamma(ConjugateFamily):
         Per column: that of the Gammas + ½ (κ_l/κ_k + κ_k/κ_l − 2) + ½ (m_k − m_l)² (κ_l a_k/b_k + κ_k a_l/b_l).
         """
         means, mean_precision, shapes, rates = parameters
-        total = divergences.symmetric_gamma(shapes, rates)
+        total = symmetric_gamma_divergence(shapes, rates)
         precisions = shapes / rates
         for k in range(len(means)):
             own = mean_precision[k]
@@ -163,9 +168,7 @@ class NormalGamma(ConjugateFamily):
             total[k] += 0.5 * (widths + distances).sum(axis=1)
         return total
 
-    def sample(
-        self, parameters: NormalGammaParameters, component: int, n: int, random: np.random.RandomState
-    ) -> FloatArray:
+    def sample(self, parameters: NormalGammaParameters, component: int, n: int, random: RandomState) -> FloatArray:
         """Draw n rows from the posterior predictive Student t's of one component."""
         means, mean_precision, shapes, rates = (values[component] for values in parameters)
         scales = np.sqrt(rates / shapes * (1.0 + 1.0 / mean_precision))
@@ -196,9 +199,3 @@ class NormalGamma(ConjugateFamily):
     def n_parameters(self, n_components: int) -> int:
         """Return the number of free parameters."""
         return 2 * n_components * len(self.centre)
-
-
-def _fill_squares(cells: FloatArray, out: FloatArray, *, centre: FloatArray) -> None:
-    d = len(centre)
-    np.subtract(cells, centre, out=out[:d])
-    np.square(out[:d], out=out[d:])

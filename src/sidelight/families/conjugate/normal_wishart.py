@@ -1,6 +1,6 @@
 """Gaussian components with free covariances and Normal-Wishart posteriors.
 
-Equations are those of Echraibi et al. (2019), appendix A; where we depart from the print it is said.
+Equations are those of Echraibi et al. (2019), appendix A; departures from the print are stated.
 """
 
 from dataclasses import dataclass, replace
@@ -8,21 +8,23 @@ from functools import partial
 from typing import NamedTuple, Self
 
 import numpy as np
+from numpy.random import RandomState
 from scipy.linalg import solve_triangular
 
 from sidelight._storable import storable
 from sidelight._typing import FloatArray, IntArray
-from sidelight.families.conjugate import divergences
-from sidelight.families.conjugate.family import ConjugateFamily
-from sidelight.families.conjugate.incomplete import IncompleteEvaluator
-from sidelight.families.conjugate.patterns import PatternEvaluator
-from sidelight.families.conjugate.student import StudentEvaluator, student_score
-from sidelight.families.gaussian.centred import TriangularEvaluator
-from sidelight.families.gaussian.precision import log_scales, precision_factors
-from sidelight.families.gaussian.prior import CovariancePrior
-from sidelight.families.gaussian.quadratic import quadratic_evaluator
-from sidelight.families.gaussian.statistics import GaussianStatistics
-from sidelight.families.linear import LinearEvaluator
+from sidelight.families.conjugate.family import ConjugateFamily, multidigamma, normal_divergence, wishart_divergence
+from sidelight.families.evaluators.evaluator import Evaluator
+from sidelight.families.evaluators.linear import quadratic_evaluator
+from sidelight.families.evaluators.missing import (
+    IncompleteEvaluator,
+    IncompletePredictive,
+    PatternEvaluator,
+    pattern_rows,
+)
+from sidelight.families.evaluators.student import StudentPredictive, student_score
+from sidelight.families.gaussian.covariance import CovariancePrior, log_scales, precision_factors
+from sidelight.families.statistics import GaussianStatistics
 from sidelight.kernels.loops import Backend
 
 
@@ -53,7 +55,7 @@ class NormalWishartParameters(NamedTuple):
 
 @storable("NormalWishart")
 @dataclass(frozen=True, eq=False)
-class NormalWishart(ConjugateFamily):
+class NormalWishart(ConjugateFamily[NormalWishartParameters, GaussianStatistics]):
     """Gaussians with free covariances under a Normal-Wishart prior; missing cells are latent variables of their row.
 
     Parameters
@@ -119,18 +121,19 @@ class NormalWishart(ConjugateFamily):
     def evaluator(self, parameters: NormalWishartParameters, backend: Backend) -> IncompleteEvaluator:
         """Return an evaluator of E ln p(x) = ½ [E ln|Λ| − d ln 2π − d/κ − ν (x − m)ᵀ L (x − m)] and the statistics.
 
-        For rows with missing cells see :mod:`sidelight.families.conjugate.patterns`.
+        For rows with missing cells see :mod:`sidelight.families.evaluators.missing`.
         """
         means, mean_precision, degrees, scatter, factors = parameters
         d = means.shape[1]
-        slack = divergences.multidigamma(degrees, d) + d * np.log(2.0 / degrees) - d / mean_precision
+        slack = multidigamma(degrees, d) + d * np.log(2.0 / degrees) - d / mean_precision
         score = partial(_expected_score, slack=slack, degrees=degrees)
         constants = score(np.zeros((len(means), 1)), log_scales(factors)[:, None], np.array([d]))[:, 0]
         whole = self._quadratic(parameters, constants, backend)
-        return IncompleteEvaluator(whole, PatternEvaluator(means, scatter, degrees, score))
+        patterns = partial(PatternEvaluator, means, scatter, degrees, score)
+        return IncompleteEvaluator(whole, patterns, pattern_rows(scatter))
 
-    def predictive(self, parameters: NormalWishartParameters, backend: Backend) -> IncompleteEvaluator:
-        """Return what scores new rows by the Student t with f = ν + 1 − d degrees and shape Ψ (κ + 1) / (κ f).
+    def predictive(self, parameters: NormalWishartParameters, backend: Backend) -> IncompletePredictive:
+        """Return a scorer of new rows by the Student t with f = ν + 1 − d degrees and shape Ψ (κ + 1) / (κ f).
 
         A row with missing cells is scored by the margin of its other cells, a Student t with as many degrees.
         """
@@ -139,12 +142,13 @@ class NormalWishart(ConjugateFamily):
         score = partial(student_score, freedom=degrees + 1 - d, precision=mean_precision)
         quadratic = self._quadratic(parameters, np.zeros(len(means)), backend)
         whole_score = partial(score, log_scales=log_scales(factors)[:, None], n_columns=np.array([d]))
-        whole = StudentEvaluator(quadratic, -2.0 / degrees, whole_score)
-        return IncompleteEvaluator(whole, PatternEvaluator(means, scatter, degrees, score))
+        whole = StudentPredictive(quadratic, -2.0 / degrees, whole_score)
+        patterns = partial(PatternEvaluator, means, scatter, degrees, score)
+        return IncompletePredictive(whole, patterns, pattern_rows(scatter))
 
     def _quadratic(
         self, parameters: NormalWishartParameters, constants: FloatArray, backend: Backend
-    ) -> LinearEvaluator[GaussianStatistics] | TriangularEvaluator:
+    ) -> Evaluator[GaussianStatistics]:
         """Return an evaluator of c − ½ ν (x − m)ᵀ L (x − m)."""
         roots = np.sqrt(parameters.degrees)
         factors = roots[:, None, None] * parameters.factors
@@ -173,12 +177,12 @@ class NormalWishart(ConjugateFamily):
         means, mean_precision, degrees, _, factors = parameters
         d = means.shape[1]
         white = np.einsum("kij,kj->ki", factors, means - self.mean)
-        of_means = divergences.normal(
+        of_means = normal_divergence(
             mean_precision, np.asarray(self.mean_precision), degrees * np.square(white).sum(axis=1), d
         )
         prior_log_determinant = -float(np.linalg.slogdet(self.scatter)[1])
         traces = np.einsum("kij,jl,kil->k", factors, self.scatter, factors)
-        of_precisions = divergences.wishart(
+        of_precisions = wishart_divergence(
             degrees, 2 * log_scales(factors), self.degrees, prior_log_determinant, traces, d
         )
         return -float(np.sum(of_means + of_precisions))
@@ -194,9 +198,7 @@ class NormalWishart(ConjugateFamily):
         """
         return _assemble(parameters, 0.5 * parameters.mean_precision, 0.5)
 
-    def sample(
-        self, parameters: NormalWishartParameters, component: int, n: int, random: np.random.RandomState
-    ) -> FloatArray:
+    def sample(self, parameters: NormalWishartParameters, component: int, n: int, random: RandomState) -> FloatArray:
         """Draw n rows from the posterior predictive Student t of one component."""
         means, mean_precision, degrees, _, factors = (values[component] for values in parameters)
         d = len(means)
@@ -253,7 +255,7 @@ def _assemble(parameters: NormalWishartParameters, distance_weights: FloatArray,
     precisions = factors.swapaxes(1, 2) @ factors
     traces = precisions.reshape(n_components, -1) @ scatter.reshape(n_components, -1).T
     one_sided = distance_weights * distances + 0.5 * degrees[:, None] * (traces - d)
-    log_determinants = divergences.multidigamma(degrees, d) + 2 * log_scales(factors)
+    log_determinants = multidigamma(degrees, d) + 2 * log_scales(factors)
     of_degrees = 0.5 * (degrees[:, None] - degrees) * (log_determinants[:, None] - log_determinants)
     widths = np.square(mean_precision[:, None] - mean_precision) / (mean_precision[:, None] * mean_precision)
     total = one_sided + one_sided.T + of_degrees + width_weight * d * widths

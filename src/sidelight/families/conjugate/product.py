@@ -1,13 +1,16 @@
-"""Tables whose columns are of several kinds: each kind has its family, and components know no more than these."""
+"""Columns of several kinds: each kind has its family, independent of the others given the component."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.random import RandomState
 
 from sidelight._storable import storable
 from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.families.conjugate.family import ConjugateFamily
+from sidelight.families.evaluators.evaluator import Evaluator, Scorer
 from sidelight.kernels.loops import Backend
 
 
@@ -35,45 +38,49 @@ class ProductStatistics:
         return ProductStatistics(tuple(part.regrouped(groups) for part in self.parts))
 
 
-class ProductEvaluator:
+class ProductPredictive(Scorer):
     """Sum the log densities of parts, each on columns of its own."""
 
-    def __init__(self, evaluators: list[Any], columns: list[slice | IntArray]) -> None:
-        self.n_components: int = evaluators[0].n_components
-        self.block_rows: int = min(evaluator.block_rows for evaluator in evaluators)
-        self._evaluators = evaluators
+    def __init__(self, scorers: Sequence[Scorer], columns: list[slice | IntArray]) -> None:
+        self.n_components = scorers[0].n_components
+        self.block_rows = min(scorer.block_rows for scorer in scorers)
+        self._scorers = scorers
         self._columns = columns
 
     def load(self, block: AnyArray) -> None:
         """Take a block of rows."""
-        for evaluator, columns in zip(self._evaluators, self._columns, strict=True):
-            evaluator.load(block[:, columns])
+        for scorer, columns in zip(self._scorers, self._columns, strict=True):
+            scorer.load(block[:, columns])
 
     def log_likelihood(self) -> FloatArray:
         """Return the log densities (components, rows) of the block, in a buffer that the next call overwrites."""
-        first, *others = self._evaluators
-        scores: FloatArray = first.log_likelihood()
-        for evaluator in others:
-            scores += evaluator.log_likelihood()
+        first, *others = self._scorers
+        scores = first.log_likelihood()
+        for scorer in others:
+            scores += scorer.log_likelihood()
         return scores
+
+
+class ProductEvaluator(ProductPredictive, Evaluator[ProductStatistics]):
+    """The same with the statistics of the parts."""
+
+    def __init__(self, evaluators: Sequence[Evaluator[Any]], columns: list[slice | IntArray]) -> None:
+        super().__init__(evaluators, columns)
+        self._evaluators = evaluators
 
     def accumulate(self, responsibilities: FloatArray) -> None:
         """Add the statistics of the block, weighted by responsibilities (components, rows)."""
         for evaluator in self._evaluators:
             evaluator.accumulate(responsibilities)
 
-    def sweep_softly(self, *_: object) -> None:
-        """Say that there is no quicker way than block by block."""
-        return None  # noqa: RET501  (the answer, not the lack of one)
-
     def statistics(self) -> ProductStatistics:
-        """Return what was accumulated since the last call, and start anew."""
+        """Return the statistics accumulated since the last call, and start anew."""
         return ProductStatistics(tuple(evaluator.statistics() for evaluator in self._evaluators))
 
 
 @storable("ProductFamily")
 @dataclass(frozen=True, eq=False)
-class ProductFamily(ConjugateFamily):
+class ProductFamily(ConjugateFamily[tuple[Any, ...], ProductStatistics]):
     """Independent groups of columns, given the component; parameters are a tuple of the parts' own.
 
     Parameters
@@ -82,7 +89,7 @@ class ProductFamily(ConjugateFamily):
         Families with the numbers of the columns they describe. Columns that no part names are left out.
     """
 
-    parts: tuple[tuple[ConjugateFamily, IntArray], ...]
+    parts: tuple[tuple[ConjugateFamily[Any, Any], IntArray], ...]
 
     def __post_init__(self) -> None:
         if not self.parts:
@@ -93,10 +100,10 @@ class ProductFamily(ConjugateFamily):
         evaluators = [family.evaluator(part, backend) for family, _, part in self._with(parameters)]
         return ProductEvaluator(evaluators, self._columns())
 
-    def predictive(self, parameters: tuple[Any, ...], backend: Backend) -> ProductEvaluator:
-        """Return what scores new rows by the product of the parts' predictive densities."""
-        evaluators = [family.predictive(part, backend) for family, _, part in self._with(parameters)]
-        return ProductEvaluator(evaluators, self._columns())
+    def predictive(self, parameters: tuple[Any, ...], backend: Backend) -> ProductPredictive:
+        """Return a scorer of new rows by the product of the parts' predictive densities."""
+        scorers = [family.predictive(part, backend) for family, _, part in self._with(parameters)]
+        return ProductPredictive(scorers, self._columns())
 
     def update(self, statistics: ProductStatistics) -> tuple[Any, ...]:
         """Return the posteriors of all parts."""
@@ -111,7 +118,7 @@ class ProductFamily(ConjugateFamily):
         first, *others = [family.divergence(part) for family, _, part in self._with(parameters)]
         return sum(others, start=first)
 
-    def sample(self, parameters: tuple[Any, ...], component: int, n: int, random: np.random.RandomState) -> FloatArray:
+    def sample(self, parameters: tuple[Any, ...], component: int, n: int, random: RandomState) -> FloatArray:
         """Draw n rows from one component; columns that no part names are NaN."""
         rows = np.full((n, 1 + max(int(np.max(columns)) for _, columns in self.parts)), np.nan)
         for family, columns, part in self._with(parameters):
@@ -138,12 +145,7 @@ class ProductFamily(ConjugateFamily):
         """Return the number of free parameters."""
         return sum(family.n_parameters(n_components) for family, _ in self.parts)
 
-    def check(self, block: AnyArray, start: int = 0, columns: IntArray | None = None) -> None:
-        """Raise a ValueError that names the first cell that its part has no density for."""
-        for family, own in self.parts:
-            family.check(block[:, own], start, own if columns is None else columns[own])
-
-    def _with(self, values: tuple[Any, ...]) -> list[tuple[ConjugateFamily, IntArray, Any]]:
+    def _with(self, values: tuple[Any, ...]) -> list[tuple[ConjugateFamily[Any, Any], IntArray, Any]]:
         """Return each part's family and columns with its value."""
         return [(family, columns, value) for (family, columns), value in zip(self.parts, values, strict=True)]
 

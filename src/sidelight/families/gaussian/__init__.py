@@ -1,8 +1,8 @@
 """Gaussian emissions by maximum likelihood with an optional covariance prior (MAP)."""
 
+from sidelight.families.gaussian.covariance import CovariancePrior
 from sidelight.families.gaussian.diagonal import DiagonalGaussian
 from sidelight.families.gaussian.full import FullGaussian
-from sidelight.families.gaussian.prior import CovariancePrior
 from sidelight.families.gaussian.spherical import SphericalGaussian
 from sidelight.families.gaussian.tied import TiedGaussian
 

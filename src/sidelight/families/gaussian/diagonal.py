@@ -2,18 +2,18 @@
 
 import math
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from numpy.random import RandomState
 
 from sidelight._storable import storable
-from sidelight._typing import AnyArray, FloatArray, IntArray
-from sidelight.families.gaussian.centred import ScaledEvaluator
-from sidelight.families.gaussian.centred_family import CentredFamily
-from sidelight.families.gaussian.precision import linear_form_is_exact, positive_variances
-from sidelight.families.gaussian.statistics import GaussianStatistics
-from sidelight.families.linear import LinearEvaluator
+from sidelight._typing import AnyArray, FloatArray
+from sidelight.families.evaluators.centred import ScaledEvaluator
+from sidelight.families.evaluators.evaluator import Evaluator
+from sidelight.families.evaluators.linear import LinearEvaluator, linear_form_is_exact
+from sidelight.families.gaussian.covariance import CentredFamily, log_density_at_mean, positive_variances
+from sidelight.families.statistics import GaussianStatistics
 from sidelight.kernels.loops import Backend
 
 
@@ -27,28 +27,31 @@ class DiagonalParameters(NamedTuple):
 
 @storable("DiagonalGaussian")
 @dataclass(frozen=True, eq=False)
-class DiagonalGaussian(CentredFamily):
+class DiagonalGaussian(CentredFamily[DiagonalParameters]):
     """Maximum-likelihood (MAP with a prior) Gaussians with one variance per feature and component."""
 
     def parameters(self, means: FloatArray, covariances: FloatArray) -> DiagonalParameters:
         """Return the parameters with these means and variances, both (components, d)."""
         return DiagonalParameters(means, positive_variances(covariances))
 
-    def evaluator(
-        self, parameters: DiagonalParameters, backend: Backend
-    ) -> LinearEvaluator[GaussianStatistics] | ScaledEvaluator:
+    def evaluator(self, parameters: DiagonalParameters, backend: Backend) -> Evaluator[GaussianStatistics]:
         """Return the quickest evaluator that is exact enough at these parameters."""
-        offsets = parameters.means - self.centre
+        centre, d = self.centre, len(self.centre)
+        offsets = parameters.means - centre
         precisions = 1.0 / parameters.variances
-        if linear_form_is_exact(np.abs(offsets) + np.sqrt(parameters.variances), precisions):
-            fill = partial(_fill_squares, centre=self.centre)
-            coefficients = _square_coefficients(offsets, precisions)
-            return LinearEvaluator(fill, coefficients, self._collect)
-        return ScaledEvaluator(parameters.means, np.sqrt(precisions))
 
-    def _collect(self, sums: FloatArray) -> GaussianStatistics:
-        d = len(self.centre)
-        return GaussianStatistics(sums[:, 0], sums[:, 1 : d + 1], sums[:, d + 1 :], self.centre)
+        def fill(block: AnyArray, out: FloatArray) -> None:
+            out[0] = 1.0
+            np.subtract(block.T, centre[:, None], out=out[1 : d + 1])
+            np.square(out[1 : d + 1], out=out[d + 1 :])
+
+        def collect(sums: FloatArray) -> GaussianStatistics:
+            return GaussianStatistics(sums[:, 0], sums[:, 1 : d + 1], sums[:, d + 1 :], centre)
+
+        if linear_form_is_exact(np.abs(offsets) + np.sqrt(parameters.variances), precisions):
+            return LinearEvaluator(fill, _square_coefficients(offsets, precisions), collect)
+        scales = np.sqrt(precisions)
+        return ScaledEvaluator(parameters.means, scales, log_density_at_mean(scales))
 
     def update(self, statistics: GaussianStatistics) -> DiagonalParameters:
         """Return the parameters that maximise the expected log density plus the prior: (s + ψ) / (N + ν)."""
@@ -62,20 +65,10 @@ class DiagonalGaussian(CentredFamily):
         """Return the prior's part of the objective."""
         return self.prior.log_density(np.log(parameters.variances).sum(axis=1), 1.0 / parameters.variances)
 
-    def sample(
-        self, parameters: DiagonalParameters, component: int, n: int, random: np.random.RandomState
-    ) -> FloatArray:
+    def sample(self, parameters: DiagonalParameters, component: int, n: int, random: RandomState) -> FloatArray:
         """Draw n rows from one component."""
         noise = random.standard_normal((n, len(self.centre)))
         return parameters.means[component] + noise * np.sqrt(parameters.variances[component])
-
-    def attributes(self, parameters: DiagonalParameters) -> dict[str, FloatArray]:
-        """Return the parameters by the names that a fitted estimator shows them under."""
-        return {"means_": parameters.means, "covariances_": parameters.variances}
-
-    def select(self, parameters: DiagonalParameters, components: IntArray) -> DiagonalParameters:
-        """Return the parameters of these components, in this order."""
-        return DiagonalParameters(*(values[components] for values in parameters))
 
     def around(self, means: FloatArray) -> DiagonalParameters:
         """Return components with these means, each as wide as the whole table."""
@@ -86,15 +79,7 @@ class DiagonalGaussian(CentredFamily):
         return 2 * n_components * len(self.centre)
 
 
-def _fill_squares(block: AnyArray, out: FloatArray, *, centre: FloatArray) -> None:
-    d = len(centre)
-    centred = out[1 : d + 1]
-    out[0] = 1.0
-    np.subtract(block.T, centre[:, None], out=centred)
-    np.square(centred, out=out[d + 1 :])
-
-
 def _square_coefficients(offsets: FloatArray, precisions: FloatArray) -> FloatArray:
-    """Return what [1, x_i, x_i²] is multiplied with, x measured from the centre."""
+    """Return the coefficients of [1, x_i, x_i²], x measured from the centre."""
     constant = 0.5 * (np.log(precisions / (2 * math.pi)) - precisions * np.square(offsets)).sum(axis=1)
     return np.concatenate([constant[:, None], precisions * offsets, -0.5 * precisions], axis=1)

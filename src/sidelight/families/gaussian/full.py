@@ -4,16 +4,15 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.random import RandomState
 from scipy.linalg import solve_triangular
 
 from sidelight._storable import storable
-from sidelight._typing import FloatArray, IntArray
-from sidelight.families.gaussian.centred import TriangularEvaluator, log_density_at_mean
-from sidelight.families.gaussian.centred_family import CentredFamily
-from sidelight.families.gaussian.precision import log_scales, precision_factors
-from sidelight.families.gaussian.quadratic import quadratic_evaluator
-from sidelight.families.gaussian.statistics import GaussianStatistics
-from sidelight.families.linear import LinearEvaluator
+from sidelight._typing import FloatArray
+from sidelight.families.evaluators.evaluator import Evaluator
+from sidelight.families.evaluators.linear import quadratic_evaluator
+from sidelight.families.gaussian.covariance import CentredFamily, log_density_at_mean, log_scales, precision_factors
+from sidelight.families.statistics import GaussianStatistics
 from sidelight.kernels.loops import Backend
 
 
@@ -28,16 +27,14 @@ class FullParameters(NamedTuple):
 
 @storable("FullGaussian")
 @dataclass(frozen=True, eq=False)
-class FullGaussian(CentredFamily):
+class FullGaussian(CentredFamily[FullParameters]):
     """Maximum-likelihood (MAP with a prior) Gaussians with free covariances."""
 
     def parameters(self, means: FloatArray, covariances: FloatArray) -> FullParameters:
         """Return the parameters with these means and covariances."""
         return FullParameters(means, covariances, precision_factors(covariances))
 
-    def evaluator(
-        self, parameters: FullParameters, backend: Backend
-    ) -> LinearEvaluator[GaussianStatistics] | TriangularEvaluator:
+    def evaluator(self, parameters: FullParameters, backend: Backend) -> Evaluator[GaussianStatistics]:
         """Return the quickest evaluator that is exact enough at these parameters."""
         deviations = np.sqrt(np.diagonal(parameters.covariances, axis1=1, axis2=2))
         constants = log_density_at_mean(np.diagonal(parameters.factors, axis1=1, axis2=2))
@@ -60,19 +57,11 @@ class FullGaussian(CentredFamily):
         """Return the prior's part of the objective."""
         return self.prior.log_density(-2 * log_scales(parameters.factors), np.square(parameters.factors).sum(axis=1))
 
-    def sample(self, parameters: FullParameters, component: int, n: int, random: np.random.RandomState) -> FloatArray:
+    def sample(self, parameters: FullParameters, component: int, n: int, random: RandomState) -> FloatArray:
         """Draw n rows from one component."""
         noise = random.standard_normal((len(self.centre), n))
         rows = solve_triangular(parameters.factors[component], noise, lower=True).T
         return parameters.means[component] + rows
-
-    def attributes(self, parameters: FullParameters) -> dict[str, FloatArray]:
-        """Return the parameters by the names that a fitted estimator shows them under."""
-        return {"means_": parameters.means, "covariances_": parameters.covariances}
-
-    def select(self, parameters: FullParameters, components: IntArray) -> FullParameters:
-        """Return the parameters of these components, in this order."""
-        return FullParameters(*(values[components] for values in parameters))
 
     def around(self, means: FloatArray) -> FullParameters:
         """Return components with these means, each as wide as the whole table."""

@@ -2,18 +2,18 @@
 
 import math
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from numpy.random import RandomState
 
 from sidelight._storable import storable
-from sidelight._typing import AnyArray, FloatArray, IntArray
-from sidelight.families.gaussian.centred import ScaledEvaluator
-from sidelight.families.gaussian.centred_family import CentredFamily
-from sidelight.families.gaussian.precision import linear_form_is_exact, positive_variances
-from sidelight.families.gaussian.statistics import GaussianStatistics
-from sidelight.families.linear import LinearEvaluator
+from sidelight._typing import AnyArray, FloatArray
+from sidelight.families.evaluators.centred import ScaledEvaluator
+from sidelight.families.evaluators.evaluator import Evaluator
+from sidelight.families.evaluators.linear import LinearEvaluator, linear_form_is_exact
+from sidelight.families.gaussian.covariance import CentredFamily, log_density_at_mean, positive_variances
+from sidelight.families.statistics import GaussianStatistics
 from sidelight.kernels.loops import Backend
 
 
@@ -27,29 +27,34 @@ class SphericalParameters(NamedTuple):
 
 @storable("SphericalGaussian")
 @dataclass(frozen=True, eq=False)
-class SphericalGaussian(CentredFamily):
+class SphericalGaussian(CentredFamily[SphericalParameters]):
     """Maximum-likelihood (MAP with a prior) Gaussians with one variance per component."""
 
     def parameters(self, means: FloatArray, covariances: FloatArray) -> SphericalParameters:
         """Return the parameters with these means and variances (components,)."""
         return SphericalParameters(means, positive_variances(covariances))
 
-    def evaluator(
-        self, parameters: SphericalParameters, backend: Backend
-    ) -> LinearEvaluator[GaussianStatistics] | ScaledEvaluator:
+    def evaluator(self, parameters: SphericalParameters, backend: Backend) -> Evaluator[GaussianStatistics]:
         """Return the quickest evaluator that is exact enough at these parameters."""
-        offsets = parameters.means - self.centre
+        centre = self.centre
+        offsets = parameters.means - centre
         precisions = 1.0 / parameters.variances
         reach = np.abs(offsets) + np.sqrt(parameters.variances)[:, None]
-        if linear_form_is_exact(reach, np.broadcast_to(precisions[:, None], reach.shape)):
-            fill = partial(_fill_norm, centre=self.centre)
-            coefficients = _norm_coefficients(offsets, precisions)
-            return LinearEvaluator(fill, coefficients, self._collect)
-        scales = np.broadcast_to(np.sqrt(precisions)[:, None], reach.shape)
-        return ScaledEvaluator(parameters.means, scales, reduce=_sum_features)
 
-    def _collect(self, sums: FloatArray) -> GaussianStatistics:
-        return GaussianStatistics(sums[:, 0], sums[:, 1:-1], sums[:, -1], self.centre)
+        def fill(block: AnyArray, out: FloatArray) -> None:
+            out[0] = 1.0
+            np.subtract(block.T, centre[:, None], out=out[1:-1])
+            np.einsum("dn,dn->n", out[1:-1], out[1:-1], out=out[-1])
+
+        def collect(sums: FloatArray) -> GaussianStatistics:
+            return GaussianStatistics(sums[:, 0], sums[:, 1:-1], sums[:, -1], centre)
+
+        if linear_form_is_exact(reach, np.broadcast_to(precisions[:, None], reach.shape)):
+            return LinearEvaluator(fill, _norm_coefficients(offsets, precisions), collect)
+        scales = np.broadcast_to(np.sqrt(precisions)[:, None], reach.shape)
+        return ScaledEvaluator(
+            parameters.means, scales, log_density_at_mean(scales), reduce=lambda squares: squares.sum(axis=1)
+        )
 
     def update(self, statistics: GaussianStatistics) -> SphericalParameters:
         """Return the parameters that maximise the expected log density plus the prior: tr(S + Ψ) / d(N + ν)."""
@@ -66,20 +71,10 @@ class SphericalGaussian(CentredFamily):
         precisions = np.repeat(1.0 / parameters.variances[:, None], d, axis=1)
         return self.prior.log_density(d * np.log(parameters.variances), precisions)
 
-    def sample(
-        self, parameters: SphericalParameters, component: int, n: int, random: np.random.RandomState
-    ) -> FloatArray:
+    def sample(self, parameters: SphericalParameters, component: int, n: int, random: RandomState) -> FloatArray:
         """Draw n rows from one component."""
         noise = random.standard_normal((n, len(self.centre)))
         return parameters.means[component] + noise * math.sqrt(parameters.variances[component])
-
-    def attributes(self, parameters: SphericalParameters) -> dict[str, FloatArray]:
-        """Return the parameters by the names that a fitted estimator shows them under."""
-        return {"means_": parameters.means, "covariances_": parameters.variances}
-
-    def select(self, parameters: SphericalParameters, components: IntArray) -> SphericalParameters:
-        """Return the parameters of these components, in this order."""
-        return SphericalParameters(*(values[components] for values in parameters))
 
     def around(self, means: FloatArray) -> SphericalParameters:
         """Return components with these means, each as wide as the whole table."""
@@ -90,19 +85,8 @@ class SphericalGaussian(CentredFamily):
         return n_components * (len(self.centre) + 1)
 
 
-def _sum_features(squares: FloatArray) -> FloatArray:
-    return squares.sum(axis=1)
-
-
-def _fill_norm(block: AnyArray, out: FloatArray, *, centre: FloatArray) -> None:
-    centred = out[1:-1]
-    out[0] = 1.0
-    np.subtract(block.T, centre[:, None], out=centred)
-    np.einsum("dn,dn->n", centred, centred, out=out[-1])
-
-
 def _norm_coefficients(offsets: FloatArray, precisions: FloatArray) -> FloatArray:
-    """Return what [1, x_i, |x|²] is multiplied with, x measured from the centre."""
+    """Return the coefficients of [1, x_i, |x|²], x measured from the centre."""
     d = offsets.shape[1]
     distance = precisions * np.square(offsets).sum(axis=1)
     constant = 0.5 * (d * np.log(precisions / (2 * math.pi)) - distance)

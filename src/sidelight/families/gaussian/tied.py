@@ -5,14 +5,16 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.random import RandomState
 from scipy.linalg import solve_triangular
 
 from sidelight._storable import storable
 from sidelight._typing import AnyArray, FloatArray, IntArray
-from sidelight.families.gaussian.centred import TriangularEvaluator
-from sidelight.families.gaussian.centred_family import CentredFamily
-from sidelight.families.gaussian.precision import linear_form_is_exact, precision_factors
-from sidelight.families.gaussian.statistics import GaussianStatistics
+from sidelight.families.evaluators.centred import TriangularEvaluator
+from sidelight.families.evaluators.evaluator import Evaluator
+from sidelight.families.evaluators.linear import linear_form_is_exact
+from sidelight.families.gaussian.covariance import CentredFamily, log_density_at_mean, precision_factors
+from sidelight.families.statistics import GaussianStatistics
 from sidelight.kernels.loops import Backend, front, rows_per_block
 
 
@@ -25,7 +27,7 @@ class TiedParameters(NamedTuple):
     factor: FloatArray
 
 
-class TiedEvaluator:
+class TiedEvaluator(Evaluator[GaussianStatistics]):
     """Densities of components that differ only in their means, so that d + 2 features are enough.
 
     The features are [1, x_i, −½ xᵀΛx]; the last depends on the shared precision and is the same for all components.
@@ -76,12 +78,8 @@ class TiedEvaluator:
         np.multiply(features[1:], responsibilities.sum(axis=0), out=weighted)
         self._scatter += weighted @ features[1:].T
 
-    def sweep_softly(self, *_: object) -> None:
-        """Say that there is no quicker way than block by block."""
-        return None  # noqa: RET501  (the answer, not the lack of one)
-
     def statistics(self) -> GaussianStatistics:
-        """Return what was accumulated since the last call, and start anew."""
+        """Return the statistics accumulated since the last call, and start anew."""
         collected = GaussianStatistics(self._sums[:, 0], self._sums[:, 1:], self._scatter, self._centre)
         self._start()
         return collected
@@ -89,14 +87,14 @@ class TiedEvaluator:
 
 @storable("TiedGaussian")
 @dataclass(frozen=True, eq=False)
-class TiedGaussian(CentredFamily):
+class TiedGaussian(CentredFamily[TiedParameters]):
     """Maximum-likelihood (MAP with a prior) Gaussians with one covariance for all."""
 
     def parameters(self, means: FloatArray, covariances: FloatArray) -> TiedParameters:
         """Return the parameters with these means and this covariance (d, d)."""
         return TiedParameters(means, covariances, precision_factors(covariances))
 
-    def evaluator(self, parameters: TiedParameters, backend: Backend) -> TiedEvaluator | TriangularEvaluator:
+    def evaluator(self, parameters: TiedParameters, backend: Backend) -> Evaluator[GaussianStatistics]:
         """Return the quickest evaluator that is exact enough at these parameters."""
         offsets = parameters.means - self.centre
         reach = np.abs(offsets) + np.sqrt(np.diagonal(parameters.covariance))
@@ -104,7 +102,10 @@ class TiedGaussian(CentredFamily):
         if linear_form_is_exact(reach, precisions):
             return TiedEvaluator(offsets, parameters.factor, self.centre)
         factors = np.broadcast_to(parameters.factor, precisions.shape)
-        return TriangularEvaluator(parameters.means, factors, reduce=_sum_components)
+        constants = log_density_at_mean(np.diagonal(factors, axis1=1, axis2=2))
+        return TriangularEvaluator(
+            parameters.means, factors, constants, reduce=lambda second: second.sum(axis=0, keepdims=True)
+        )
 
     def update(self, statistics: GaussianStatistics) -> TiedParameters:
         """Return the parameters that maximise the expected log density plus the prior: (S + Ψ) / (N + ν)."""
@@ -119,14 +120,10 @@ class TiedGaussian(CentredFamily):
         log_determinant = -2 * np.log(np.diagonal(parameters.factor)).sum(keepdims=True)
         return self.prior.log_density(log_determinant, np.square(parameters.factor).sum(axis=0)[None])
 
-    def sample(self, parameters: TiedParameters, component: int, n: int, random: np.random.RandomState) -> FloatArray:
+    def sample(self, parameters: TiedParameters, component: int, n: int, random: RandomState) -> FloatArray:
         """Draw n rows from one component."""
         noise = random.standard_normal((len(self.centre), n))
         return parameters.means[component] + solve_triangular(parameters.factor, noise, lower=True).T
-
-    def attributes(self, parameters: TiedParameters) -> dict[str, FloatArray]:
-        """Return the parameters by the names that a fitted estimator shows them under."""
-        return {"means_": parameters.means, "covariances_": parameters.covariance}
 
     def select(self, parameters: TiedParameters, components: IntArray) -> TiedParameters:
         """Return the parameters of these components, in this order."""
@@ -140,7 +137,3 @@ class TiedGaussian(CentredFamily):
         """Return the number of free parameters."""
         d = len(self.centre)
         return n_components * d + d * (d + 1) // 2
-
-
-def _sum_components(second: FloatArray) -> FloatArray:
-    return second.sum(axis=0, keepdims=True)

@@ -1,17 +1,13 @@
 """Evaluators of families whose columns are independent, so that a missing cell (NaN) just leaves its term out."""
 
 from collections.abc import Callable
-from functools import partial
-from typing import TypeVar
 
 import numpy as np
 
 from sidelight._typing import AnyArray, BoolArray, FloatArray
-from sidelight.families.conjugate.missing import has_missing
-from sidelight.families.linear import LinearEvaluator
-from sidelight.kernels.loops import front, rows_per_block
-
-Statistics = TypeVar("Statistics")
+from sidelight.families.evaluators.evaluator import Scorer, Statistics
+from sidelight.families.evaluators.linear import LinearEvaluator
+from sidelight.kernels.loops import front, has_missing, rows_per_block
 
 
 def cell_evaluator(
@@ -23,7 +19,7 @@ def cell_evaluator(
 ) -> LinearEvaluator[Statistics]:
     """Return an evaluator of Σ_j (c_j + terms linear in features of x_j) over the observed cells of a row.
 
-    The features are [1, those that ``fill`` makes, 1 where a cell is missing]; the last ones, which take the
+    The features are [1, those that ``fill`` writes, 1 where a cell is missing]; the last ones, which take the
     constants of the missing cells back, are used only in blocks that have such cells.
 
     Parameters
@@ -31,58 +27,41 @@ def cell_evaluator(
     fill : callable
         ``fill(cells, out)`` writes the features of cells (columns, rows).
     constants : (components, columns)
-        What an observed cell adds where its features are zero.
+        The term of an observed cell whose features are zero.
     coefficients : (components, features)
-        Of what ``fill`` makes.
+        Of the features that ``fill`` writes.
     collect : callable
         ``collect(mass, cells, sums)`` makes statistics of the responsibilities summed over rows (components,) and over
         observed cells (components, columns), and of the weighted sums of features.
     neutral : (columns,), optional
-        What a missing cell is taken for, so that its features are zero: 0 where not given.
+        The value that stands for a missing cell, so that its features are zero: 0 where not given.
     """
-    n_columns = constants.shape[1]
-    n_whole = 1 + coefficients.shape[1]
+    n_complete = 1 + coefficients.shape[1]
     all_coefficients = np.concatenate([constants.sum(axis=1)[:, None], coefficients, -constants], axis=1)
-    neutral = np.zeros(n_columns) if neutral is None else neutral
-    return LinearEvaluator(
-        partial(_fill_cells, fill=fill, n_whole=n_whole, neutral=neutral[:, None]),
-        all_coefficients,
-        partial(_collect_cells, collect=collect, n_whole=n_whole),
-        count=partial(_count_features, n_whole=n_whole, n_columns=n_columns),
-    )
+    substitutes = np.zeros((constants.shape[1], 1)) if neutral is None else neutral[:, None]
+
+    def count(block: AnyArray) -> int:
+        return all_coefficients.shape[1] if has_missing(block) else n_complete
+
+    def fill_all(block: AnyArray, out: FloatArray) -> None:
+        out[0] = 1.0
+        cells = block.T
+        if len(out) > n_complete:
+            missing = np.isnan(cells)
+            out[n_complete:] = missing
+            cells = np.where(missing, substitutes, cells)
+        fill(cells, out[1:n_complete])
+
+    def collect_all(sums: FloatArray) -> Statistics:
+        mass = sums[:, 0]
+        # Rounding may leave a little less than nothing where all cells are missing.
+        cells = np.maximum(mass[:, None] - sums[:, n_complete:], 0.0)
+        return collect(mass, cells, sums[:, 1:n_complete])
+
+    return LinearEvaluator(fill_all, all_coefficients, collect_all, count)
 
 
-def _count_features(block: AnyArray, *, n_whole: int, n_columns: int) -> int:
-    return n_whole + n_columns if has_missing(block) else n_whole
-
-
-def _fill_cells(
-    block: AnyArray,
-    out: FloatArray,
-    *,
-    fill: Callable[[FloatArray, FloatArray], None],
-    n_whole: int,
-    neutral: FloatArray,
-) -> None:
-    out[0] = 1.0
-    cells = block.T
-    if len(out) > n_whole:
-        missing = np.isnan(cells)
-        out[n_whole:] = missing
-        cells = np.where(missing, neutral, cells)
-    fill(cells, out[1:n_whole])
-
-
-def _collect_cells(
-    sums: FloatArray, *, collect: Callable[[FloatArray, FloatArray, FloatArray], Statistics], n_whole: int
-) -> Statistics:
-    mass = sums[:, 0]
-    # Rounding may leave a little less than nothing where all cells are missing.
-    cells = np.maximum(mass[:, None] - sums[:, n_whole:], 0.0)
-    return collect(mass, cells, sums[:, 1:n_whole])
-
-
-class CellwisePredictive:
+class CellwisePredictive(Scorer):
     """Predictive log densities that are sums over observed cells of a function of component, column and cell.
 
     Parameters

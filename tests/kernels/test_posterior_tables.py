@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sidelight.kernels.neighbours import PosteriorTables
+from sidelight.kernels.loops import PosteriorTables
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])

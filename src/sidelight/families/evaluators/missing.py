@@ -1,4 +1,4 @@
-"""Gaussian rows with missing cells: what depends on which cells a row lacks is made once for each such pattern.
+"""Gaussian rows with missing cells: factors that depend on which cells are missing are made once for each such pattern.
 
 With q(μ, Λ) Normal-Wishart (m, κ, L, ν) and Ψ = L⁻¹, a row x = (x_o, x_m) of which only x_o is seen has x_m as a latent
 of its own beside the component z, and q(z = k, x_m) = r_k q(x_m | k). The best q(x_m | k) is proportional to
@@ -6,7 +6,7 @@ exp E_q ln p(x | θ_k) = exp(c_k − ½ ν (x − m)ᵀ L (x − m)), c_k the va
 
     q(x_m | k) = N(m_m − L_mm⁻¹ L_mo (x_o − m_o), (ν L_mm)⁻¹) = N(m_m + Ψ_mo Ψ_oo⁻¹ (x_o − m_o), Ψ_m·o / ν),
 
-where Ψ_m·o = Ψ_mm − Ψ_mo Ψ_oo⁻¹ Ψ_om. What the row adds to the bound is r_k times
+where Ψ_m·o = Ψ_mm − Ψ_mo Ψ_oo⁻¹ Ψ_om. The row adds to the bound r_k times
 
     E ln p(x | θ_k) + H(q(x_m | k)) = ln ∫ exp E_q ln p(x | θ_k) dx_m
                                     = c_k + ½ |m| ln 2π − ½ ln|ν L_mm| − ½ ν (x_o − m_o)ᵀ Ψ_oo⁻¹ (x_o − m_o)
@@ -17,20 +17,100 @@ Integrating x_m out before the expectation would give a tighter bound, but no po
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 from sidelight._typing import AnyArray, FloatArray, IntArray
-from sidelight.families.gaussian.precision import precision_factors
-from sidelight.families.gaussian.statistics import GaussianStatistics
-from sidelight.kernels.loops import front
+from sidelight.families.evaluators.evaluator import Evaluator, Scorer
+from sidelight.families.gaussian.covariance import precision_factors
+from sidelight.families.statistics import GaussianStatistics
+from sidelight.kernels.loops import QuadraticForm, front, has_missing
 
-# Doubles that the factors of all patterns met so far may take, and those of the rows of a block.
-_KEPT_DOUBLES = 8_000_000
+# Doubles that the factors of the rows of a block may take.
 _BLOCK_DOUBLES = 1_000_000
 _FEWEST_ROWS, _MOST_ROWS = 16, 384
 
 Score = Callable[[FloatArray, FloatArray, IntArray], FloatArray]
+
+
+def pattern_rows(scatter: FloatArray) -> int:
+    """Return the number of rows with missing cells that are taken at once, of components with these scatters."""
+    return min(max(_BLOCK_DOUBLES // scatter.size, _FEWEST_ROWS), _MOST_ROWS)
+
+
+class IncompletePredictive(Scorer):
+    """Take complete rows to a quick scorer and rows with missing cells to a :class:`PatternEvaluator`.
+
+    Parameters
+    ----------
+    whole : Scorer
+        For rows without NaN.
+    patterns : callable
+        Makes the evaluator of the other rows, when the first of them comes.
+    most_rows : int
+        Rows of a block that ``patterns`` can take.
+    """
+
+    def __init__(self, whole: Scorer, patterns: Callable[[], "PatternEvaluator"], most_rows: int) -> None:
+        self.n_components = whole.n_components
+        self.block_rows = min(whole.block_rows, most_rows)
+        self._whole = whole
+        self._make_partial = patterns
+        self._partial: PatternEvaluator | None = None
+        self._complete = self._incomplete = np.empty(0, dtype=np.int64)
+        self._score_buffer = np.empty(0)
+
+    def load(self, block: AnyArray) -> None:
+        """Take a block of rows."""
+        if not has_missing(block):
+            self._incomplete = np.empty(0, dtype=np.int64)
+            self._whole.load(block)
+            return
+        if self._partial is None:
+            self._partial = self._make_partial()
+            self._score_buffer = np.empty(self.n_components * self.block_rows)
+        missing = np.isnan(block).any(axis=1)
+        self._complete, self._incomplete = np.flatnonzero(~missing), np.flatnonzero(missing)
+        self._whole.load(block[self._complete])
+        self._partial.load(block[self._incomplete])
+
+    def log_likelihood(self) -> FloatArray:
+        """Return the scores (components, rows) of the block, in a buffer that the next call overwrites."""
+        if self._partial is None or not len(self._incomplete):
+            return self._whole.log_likelihood()
+        n_rows = len(self._complete) + len(self._incomplete)
+        scores = front(self._score_buffer, self.n_components, n_rows)
+        scores[:, self._complete] = self._whole.log_likelihood()
+        scores[:, self._incomplete] = self._partial.log_likelihood()
+        return scores
+
+
+class IncompleteEvaluator(IncompletePredictive, Evaluator[GaussianStatistics]):
+    """The same with statistics: those of rows with missing cells are added to those of ``whole``."""
+
+    _whole: Evaluator[GaussianStatistics]
+
+    def accumulate(self, responsibilities: FloatArray) -> None:
+        """Add the statistics of the block, weighted by responsibilities (components, rows)."""
+        if self._partial is None or not len(self._incomplete):
+            self._whole.accumulate(responsibilities)
+            return
+        self._whole.accumulate(responsibilities[:, self._complete])
+        self._partial.accumulate(responsibilities[:, self._incomplete])
+
+    def quadratic_form(self) -> QuadraticForm | None:
+        """Return the quadratic form of complete rows."""
+        form = self._whole.quadratic_form()
+        return None if form is None else form._replace(may_miss=True)
+
+    def statistics(self) -> GaussianStatistics:
+        """Return the statistics accumulated since the last call, and start anew."""
+        whole = self._whole.statistics()
+        if self._partial is None:
+            # In the layout of a sum, so that rounding later does not depend on whether cells were missing elsewhere.
+            return replace(whole, first=np.ascontiguousarray(whole.first))
+        return whole + self._partial.statistics()
 
 
 class Patterns:
@@ -78,7 +158,7 @@ class Patterns:
         self._slots.update(zip(keys, range(start, stop), strict=True))
 
 
-class PatternEvaluator:
+class PatternEvaluator(Evaluator[GaussianStatistics]):
     """Scores and statistics of rows with missing cells.
 
     Parameters
@@ -91,16 +171,29 @@ class PatternEvaluator:
     score : callable
         ``score(distances, log_scales, n_observed)`` turns distances (x_o − m_o)ᵀ Ψ_oo⁻¹ (x_o − m_o) and ½ ln|Ψ_oo⁻¹|,
         both (components, rows), and |o| (rows,) into log densities.
+    block_rows : int, optional
+        Rows of a block, from :func:`pattern_rows` where not given.
+    kept_doubles : int
+        Doubles that the factors of all patterns met so far may take.
     """
 
-    def __init__(self, means: FloatArray, scatter: FloatArray, degrees: FloatArray, score: Score) -> None:
+    def __init__(
+        self,
+        means: FloatArray,
+        scatter: FloatArray,
+        degrees: FloatArray,
+        score: Score,
+        *,
+        block_rows: int | None = None,
+        kept_doubles: int = 8_000_000,
+    ) -> None:
         self.n_components, d = means.shape
-        self.block_rows = min(max(_BLOCK_DOUBLES // scatter.size, _FEWEST_ROWS), _MOST_ROWS)
+        self.block_rows = pattern_rows(scatter) if block_rows is None else block_rows
         self._means = means
         self._scatter = scatter
         self._degrees = degrees
         self._score = score
-        kept = min(max(_KEPT_DOUBLES // scatter.size, self.block_rows), 2**d)
+        kept = min(max(kept_doubles // scatter.size, self.block_rows), 2**d)
         self._patterns = Patterns(scatter, kept)
         self._score_buffer = np.empty(self.n_components * self.block_rows)
         self._factor_buffer = np.empty((self.block_rows, *scatter.shape))
@@ -125,7 +218,7 @@ class PatternEvaluator:
         self._slots = self._patterns.slots(keys)
         differences, white, factors = self._views()
         np.subtract(block[:, None], self._means, out=differences)
-        # A missing cell is no distance away.
+        # A missing cell adds nothing to the distance.
         np.copyto(differences, 0.0, where=missing[:, None])
         np.take(self._patterns.factors, self._slots, axis=0, out=factors)
         np.einsum("nkij,nkj->nki", factors, differences, out=white)
@@ -142,7 +235,7 @@ class PatternEvaluator:
     def accumulate(self, responsibilities: FloatArray) -> None:
         """Add the statistics of the block, weighted by responsibilities (components, rows)."""
         differences, white, factors = self._views()
-        # What is missing lies Ψ_mo Ψ_oo⁻¹ (x_o − m_o) from its mean.
+        # A missing cell lies Ψ_mo Ψ_oo⁻¹ (x_o − m_o) from its mean.
         solved = np.einsum("nkij,nki->knj", factors, white)
         observed = self._patterns.observed[self._slots]
         deviations = np.where(observed, differences.swapaxes(0, 1), solved @ self._scatter)
@@ -152,12 +245,8 @@ class PatternEvaluator:
         self._second += weighted.swapaxes(1, 2) @ deviations
         np.add.at(self._pattern_mass, self._slots, responsibilities.T)
 
-    def sweep_softly(self, *_: object) -> None:
-        """Say that there is no quicker way than block by block."""
-        return None  # noqa: RET501  (the answer, not the lack of one)
-
     def statistics(self) -> GaussianStatistics:
-        """Return what was accumulated since the last call, and start anew."""
+        """Return the statistics accumulated since the last call, and start anew."""
         self._add_covariances()
         collected = GaussianStatistics(self._mass, self._first, self._second, self._means)
         self._start()

@@ -4,22 +4,22 @@ They take a pass per component instead of one matrix product, and stay exact whe
 (tight components far from each other, covariances near singular) or where its features would be too many.
 """
 
-import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 
 import numpy as np
 from scipy.linalg import blas
 
-from sidelight._typing import AnyArray, FloatArray
-from sidelight.families.gaussian.statistics import GaussianStatistics
-from sidelight.kernels.loops import front
+from sidelight._typing import AnyArray, BoolArray, FloatArray
+from sidelight.families.evaluators.evaluator import Evaluator
+from sidelight.families.statistics import GaussianStatistics, SquareStatistics
+from sidelight.kernels.loops import front, has_missing
 
-_LOG_2_PI = math.log(2 * math.pi)
+_Reduce = Callable[[FloatArray], FloatArray]
 
 
-class _CentredEvaluator(ABC):
-    """What the evaluators share: the loop over components and the buffers.
+class _CentredEvaluator(Evaluator[GaussianStatistics]):
+    """The loop over components and the buffers that the evaluators share.
 
     Parameters
     ----------
@@ -27,17 +27,12 @@ class _CentredEvaluator(ABC):
     constants : (components,)
         Log densities at the means.
     reduce : callable
-        What of the second moments the family keeps.
+        Makes the part of the second moments that the family keeps.
     """
 
     block_rows = 384
 
-    def __init__(
-        self,
-        means: FloatArray,
-        constants: FloatArray,
-        reduce: Callable[[FloatArray], FloatArray],
-    ) -> None:
+    def __init__(self, means: FloatArray, constants: FloatArray, reduce: _Reduce) -> None:
         self.n_components, d = means.shape
         self._means = means
         self._constants = constants
@@ -92,44 +87,24 @@ class _CentredEvaluator(ABC):
             self._first[k] += weights @ differences
             self._add_second(k, weights, differences)
 
-    def sweep_softly(self, *_: object) -> None:
-        """Say that there is no quicker way than block by block."""
-        return None  # noqa: RET501  (the answer, not the lack of one)
-
     def statistics(self) -> GaussianStatistics:
-        """Return what was accumulated since the last call, and start anew."""
+        """Return the statistics accumulated since the last call, and start anew."""
         second = self._reduce(self._second_moments())
         collected = GaussianStatistics(self._mass, self._first, second, self._means)
         self._start()
         return collected
 
 
-def _keep(second: FloatArray) -> FloatArray:
-    return second
-
-
-def log_density_at_mean(scales: FloatArray) -> FloatArray:
-    """Return the log densities at the means of Gaussians whose precisions have the determinants Π scales²."""
-    return np.log(scales).sum(axis=1) - 0.5 * scales.shape[1] * _LOG_2_PI
-
-
 class TriangularEvaluator(_CentredEvaluator):
     """Densities by the triangular factor of each precision (BLAS trmm), scatter by symmetric updates (syrk).
 
     ``factors`` (components, d, d) are lower triangular C with CᵀC = Σ⁻¹; both routines take half the operations of a
-    plain matrix product. ``constants`` (components,) are the values at the means, those of a Gaussian if not given.
+    plain matrix product.
     """
 
     def __init__(
-        self,
-        means: FloatArray,
-        factors: FloatArray,
-        reduce: Callable[[FloatArray], FloatArray] = _keep,
-        *,
-        constants: FloatArray | None = None,
+        self, means: FloatArray, factors: FloatArray, constants: FloatArray, reduce: _Reduce = np.asarray
     ) -> None:
-        if constants is None:
-            constants = log_density_at_mean(np.diagonal(factors, axis1=1, axis2=2))
         self._factors = [np.asfortranarray(factor) for factor in factors]
         super().__init__(means, constants, reduce)
 
@@ -151,21 +126,13 @@ class TriangularEvaluator(_CentredEvaluator):
 
 
 class ScaledEvaluator(_CentredEvaluator):
-    """Densities and squares of axis-parallel Gaussians; ``scales`` (components, d) are roots of the precisions.
-
-    ``constants`` (components,) are the values at the means, those of a Gaussian if not given.
-    """
+    """Densities and squares of axis-parallel Gaussians; ``scales`` (components, d) are roots of the precisions."""
 
     def __init__(
-        self,
-        means: FloatArray,
-        scales: FloatArray,
-        reduce: Callable[[FloatArray], FloatArray] = _keep,
-        *,
-        constants: FloatArray | None = None,
+        self, means: FloatArray, scales: FloatArray, constants: FloatArray, reduce: _Reduce = np.asarray
     ) -> None:
         self._scales = scales
-        super().__init__(means, log_density_at_mean(scales) if constants is None else constants, reduce)
+        super().__init__(means, constants, reduce)
 
     def _start(self) -> None:
         super()._start()
@@ -180,3 +147,66 @@ class ScaledEvaluator(_CentredEvaluator):
 
     def _second_moments(self) -> FloatArray:
         return self._second
+
+
+class ScaledCellEvaluator(Evaluator[SquareStatistics]):
+    """Scores Σ_j c_j − ½ s_j² (x_j − m_j)² over the observed cells, and their squares about each mean.
+
+    Parameters
+    ----------
+    means, scales, constants : (components, d)
+        m, s and c.
+    """
+
+    block_rows = ScaledEvaluator.block_rows
+
+    def __init__(self, means: FloatArray, scales: FloatArray, constants: FloatArray) -> None:
+        self.n_components = len(means)
+        self._cells = _ObservedCells(means, scales, constants.sum(axis=1))
+        self._constants = constants
+        self._means = means
+        self._missing: FloatArray | None = None
+        self._lost = np.zeros_like(means)
+
+    def load(self, block: AnyArray) -> None:
+        """Take a block of rows."""
+        missing = np.isnan(block) if has_missing(block) else None
+        self._missing = None if missing is None else missing.astype(float)
+        self._cells.load_observed(block, missing)
+
+    def log_likelihood(self) -> FloatArray:
+        """Return the scores (components, rows) of the block, in a buffer that the next call overwrites."""
+        scores = self._cells.log_likelihood()
+        if self._missing is not None:
+            scores -= self._constants @ self._missing.T
+        return scores
+
+    def accumulate(self, responsibilities: FloatArray) -> None:
+        """Add the statistics of the block, weighted by responsibilities (components, rows)."""
+        self._cells.accumulate(responsibilities)
+        if self._missing is not None:
+            self._lost += responsibilities @ self._missing
+
+    def statistics(self) -> SquareStatistics:
+        """Return the statistics accumulated since the last call, and start anew."""
+        whole, lost = self._cells.statistics(), self._lost
+        self._lost = np.zeros_like(lost)
+        # Rounding may leave a little less than nothing where all cells are missing.
+        cells = np.maximum(whole.mass[:, None] - lost, 0.0)
+        return SquareStatistics(whole.mass, cells, whole.first, whole.second, self._means)
+
+
+class _ObservedCells(ScaledEvaluator):
+    """Take a missing cell for the component's mean, so that it lies nowhere away from it."""
+
+    _missing: BoolArray | None = None
+
+    def load_observed(self, block: AnyArray, missing: BoolArray | None) -> None:
+        """Take a block of rows of which some cells are missing."""
+        self.load(block)
+        self._missing = missing
+
+    def _measure(self, component: int, out: FloatArray) -> None:
+        super()._measure(component, out)
+        if self._missing is not None:
+            out[self._missing] = 0.0

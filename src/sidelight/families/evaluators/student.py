@@ -1,12 +1,12 @@
 """Student t densities: what a Gaussian with a conjugate posterior predicts for a new row."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from scipy.special import gammaln
 
 from sidelight._typing import AnyArray, FloatArray, IntArray
+from sidelight.families.evaluators.evaluator import Scorer
 
 
 def student_score(
@@ -21,7 +21,7 @@ def student_score(
     log_scales : (components, rows) or (components, 1)
         ½ ln|Ψ⁻¹|.
     n_columns : (rows,) or (1,)
-        How many columns Ψ is of.
+        The number of columns of Ψ.
     freedom : (components,)
         f.
     precision : (components,)
@@ -36,22 +36,22 @@ def student_score(
     return scores
 
 
-class StudentEvaluator:
-    """Student t log densities of whole rows.
+class StudentPredictive(Scorer):
+    """Student t log densities of complete rows.
 
     Parameters
     ----------
-    quadratic : evaluator
+    quadratic : Scorer
         Of (x − m)ᵀ Ψ⁻¹ (x − m), but for a factor.
     factors : (components,)
-        What to multiply its values with to have the distances.
+        Factors from its values to the distances.
     score : callable
         Log densities from distances (components, rows).
     """
 
-    def __init__(self, quadratic: Any, factors: FloatArray, score: Callable[[FloatArray], FloatArray]) -> None:
-        self.n_components: int = quadratic.n_components
-        self.block_rows: int = quadratic.block_rows
+    def __init__(self, quadratic: Scorer, factors: FloatArray, score: Callable[[FloatArray], FloatArray]) -> None:
+        self.n_components = quadratic.n_components
+        self.block_rows = quadratic.block_rows
         self._quadratic = quadratic
         self._factors = factors
         self._score = score
