@@ -10,7 +10,7 @@ from sidelight.admixture.e_step import accumulate, kernel_for
 @pytest.mark.parametrize("missing", [False, True])
 def test_compiled_form_gives_the_same_sums(missing):
     pytest.importorskip("numba")
-    compiled = kernel_for(1, worth_compiling=1)
+    compiled = kernel_for(1, threshold=1)
     assert compiled is not accumulate
     table = {"blocks": True, "missing": missing, "n": 70, "d": 9, "n_processes": 5}
     expected, found = (
@@ -26,4 +26,4 @@ def test_compiled_form_is_chosen_for_many_cells_only():
     pytest.importorskip("numba")
     assert kernel_for(1000) is accumulate
     assert kernel_for(10**12) is not accumulate
-    assert kernel_for(10**12, worth_compiling=10**13) is accumulate
+    assert kernel_for(10**12, threshold=10**13) is accumulate

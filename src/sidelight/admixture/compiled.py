@@ -11,7 +11,7 @@ from numba import njit
 
 from sidelight._typing import FloatArray
 from sidelight.admixture.model import Densities
-from sidelight.kernels.compiled import FAST, exp_of_nonpositive
+from sidelight.kernels.compiled import FAST, FAST_SUMS, exp_of_nonpositive
 
 
 def accumulate(
@@ -85,7 +85,7 @@ def _exponentiate(
 
 
 # The sums may be reordered, so that the compiler can add four numbers at a time.
-@njit(cache=True, nogil=True, fastmath={"contract", "nnan", "nsz", "reassoc"}, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST_SUMS, error_model="numpy")
 def _collect(x: FloatArray, inverse: FloatArray, scores: FloatArray, row_mass: FloatArray, sums: FloatArray) -> None:
     k, n = scores.shape
     for c in range(k):

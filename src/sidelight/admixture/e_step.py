@@ -6,13 +6,12 @@ those of a few attributes at a time, and only their sums are kept.
 
 from collections.abc import Callable
 from importlib import import_module
-from importlib.util import find_spec
 
 import numpy as np
 
 from sidelight._typing import FloatArray
 from sidelight.admixture.model import Densities
-from sidelight.kernels.loops import softmax
+from sidelight.kernels.loops import softmax, worth_compiling
 
 _CACHE_DOUBLES = 64_000
 
@@ -69,12 +68,12 @@ def accumulate(
     return evidence
 
 
-def kernel_for(n_scores: int, *, worth_compiling: int = 200_000_000) -> CellKernel:
+def kernel_for(n_scores: int, *, threshold: int = 200_000_000) -> CellKernel:
     """Return the form that is quicker for about ``n_scores`` cells times processes times passes in all.
 
     Loading the compiled form takes about a second; NumPy needs about 9 ns more per score.
     """
-    if n_scores >= worth_compiling and find_spec("numba") is not None:
+    if worth_compiling(n_scores, threshold):
         compiled: CellKernel = import_module("sidelight.admixture.compiled").accumulate
         return compiled
     return accumulate
