@@ -1,13 +1,14 @@
-"""Rows asked about against rows at random: adjusted Rand index after every round of answers.
+"""Questions about informative pairs compared with questions about random pairs: adjusted Rand index after each round.
 
     python benchmarks/asking.py [--sets iris wine …] [--models bayesian equivalence] [--draws 20] [--first 0]
                                 [--rounds 5] [--pairs 20]
 
-Every round asks about pairs, the truth answers same or different, and the model is fitted again with all answers so
-far: `informative_pairs` in one arm, random pairs of rows in the other, from the same start. Scores are on rows in no
-link, which are other rows in each arm; "common" scores both arms on the rows in no link of either.
+Each round asks about some pairs, takes the true answers (same or different) and fits the model again with all answers
+so far. One arm asks about `informative_pairs`, the other about random pairs; both start from the same fit. Scores are
+taken on the rows without a link, which differ between the arms; "common rows" compares both arms on the rows that have
+a link in neither.
 
-"mnist" is the digits 1, 2 and 3 in two principal components, "digits" the same ones of scikit-learn's.
+"mnist" holds the digits 1, 2 and 3 in two principal components, "digits" the same three digits of scikit-learn's set.
 """
 
 import argparse
@@ -40,7 +41,7 @@ class Case(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """The clusters after a round, and the rows in no link."""
+    """The clusters after a round, and the rows without a link."""
 
     labels: np.ndarray
     unlinked: np.ndarray
@@ -54,7 +55,7 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=20)
     parser.add_argument("--first", type=int, default=0, help="seed of the first draw")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--pairs", type=int, default=20, help="in every round")
+    parser.add_argument("--pairs", type=int, default=20, help="number of pairs in each round")
     asked = parser.parse_args()
     seeds = range(asked.first, asked.first + asked.draws)
     with threadpool_limits(1), warnings.catch_warnings():
@@ -81,7 +82,7 @@ def draw(case: Case, make: Callable[[int], Any], seed: int, rounds: int, n_pairs
     """Return the scores of both arms after every round: on their own rows, and on the common ones."""
     random = np.random.default_rng(seed)
 
-    def informed(model: Any, side: SideInformation, number: int) -> np.ndarray:
+    def informative(model: Any, side: SideInformation, number: int) -> np.ndarray:
         state = seed * rounds + number
         return informative_pairs(model.posterior_, side, n_pairs=n_pairs, X=case.X, random_state=state).pairs
 
@@ -89,7 +90,9 @@ def draw(case: Case, make: Callable[[int], Any], seed: int, rounds: int, n_pairs
         return np.array([random.choice(len(case.y), 2, replace=False) for _ in range(n_pairs)])
 
     scores = []
-    for asked, drawn in zip(*(arm(case, make(seed), choose, rounds) for choose in (informed, at_random)), strict=True):
+    for asked, drawn in zip(
+        *(arm(case, make(seed), choose, rounds) for choose in (informative, at_random)), strict=True
+    ):
         common = asked.unlinked & drawn.unlinked
         scores.append(
             (

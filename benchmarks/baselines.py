@@ -1,9 +1,9 @@
-"""Speed and quality of the k-means baselines against active-semi-supervised-clustering, in one run.
+"""Speed and quality of the k-means baselines, compared with active-semi-supervised-clustering.
 
     python benchmarks/baselines.py [--draws 20] [--skip speed|quality]
 
-Speed is CPU time in one process, the two libraries taking turns, BLAS held to one thread. The peer is not a dependency:
-``pip install --no-deps active-semi-supervised-clustering metric-learn`` puts it in place.
+Speed is CPU time in one process: the two libraries take turns, and BLAS uses one thread. The peer is not a dependency;
+install it with ``pip install --no-deps active-semi-supervised-clustering metric-learn``.
 """
 
 import argparse
@@ -26,7 +26,7 @@ try:
     from active_semi_clustering.semi_supervised.pairwise_constraints import MPCKMeans, PCKMeans
 except ImportError as missing:
     raise SystemExit(
-        f"The peer is not installed ({missing}). To compare with it, put it where Python finds it: "
+        f"active-semi-supervised-clustering is not installed ({missing}). To compare with it: "
         "pip install --no-deps active-semi-supervised-clustering metric-learn"
     ) from None
 
@@ -43,12 +43,12 @@ class Case(NamedTuple):
 
     @property
     def unlinked(self) -> np.ndarray:
-        """Rows that no link speaks of."""
+        """Rows without a link."""
         return np.setdiff1d(np.arange(len(self.y)), np.concatenate([self.must.ravel(), self.cannot.ravel()]))
 
 
 class Contest(NamedTuple):
-    """A method of the peer, our settings for the same, the ratio wanted, and how many rows the peer can do."""
+    """A method of the peer, our settings for it, the ratio we want, and the most rows that the peer can take."""
 
     name: str
     peer: type[Any]
@@ -70,7 +70,7 @@ CONTESTS = (
 
 
 def main() -> None:
-    """Compare, and print what came out."""
+    """Compare and print the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--draws", type=int, default=20)
     parser.add_argument("--skip", choices=("speed", "quality"))
@@ -91,8 +91,8 @@ def main() -> None:
 def compare_speed(contest: Contest) -> None:
     """Time both on n = 4000, d = 10, 5 clusters and 400 links.
 
-    The peer's MPCKMeans looks at every pair of rows in every iteration, minutes each. It is given one iteration, where
-    ours runs to its end, so that the ratio is a lower bound.
+    The peer's MPCKMeans visits all pairs of rows in each iteration, which takes minutes. It runs one iteration, ours
+    runs to convergence, so the ratio is a lower bound.
     """
     rounds, iterations = (5, 100) if contest.name == "PCKMeans" else (1, 1)
     mine, theirs = [], []
@@ -103,7 +103,7 @@ def compare_speed(contest: Contest) -> None:
         mine.append(cpu_seconds(lambda case=case, seed=seed: fit_ours(contest, case, 5, seed)))
         theirs.append(cpu_seconds(lambda case=case, seed=seed: fit_peer(contest, case, 5, seed, iterations)))
     ratio = median(b / a for a, b in zip(mine, theirs, strict=True))
-    bound = "" if iterations > 1 else " (of the peer one iteration only)"
+    bound = "" if iterations > 1 else " (one iteration of the peer only)"
     print(
         f"{contest.name}: ours {median(mine):.3f} s, peer {median(theirs):.2f} s{bound}, "
         f"{ratio:.0f} times as fast (wanted: {contest.wanted:.0f})",
@@ -140,7 +140,7 @@ def fit_ours(contest: Contest, case: Case, n_clusters: int, seed: int) -> np.nda
 
 
 def fit_peer(contest: Contest, case: Case, n_clusters: int, seed: int, iterations: int | None = None) -> np.ndarray:
-    """Return the peer's clusters; it draws from NumPy's global state, and gives up where a cluster is empty."""
+    """Return the peer's clusters; it draws from NumPy's global state and raises an error where a cluster is empty."""
     options = {} if iterations is None else {"max_iter": iterations}
     for attempt in range(20):
         np.random.seed(1000 * attempt + seed)  # noqa: NPY002

@@ -1,7 +1,7 @@
-"""CPU time of variational Bayes per iteration, against scikit-learn's BayesianGaussianMixture, and of side information.
+"""CPU time of a variational Bayes iteration compared with scikit-learn's, and the cost of labels and links.
 
-All run in this process, in turns, with BLAS at one thread; what is printed are ratios of the least CPU times of several
-repeats, because a busy machine only ever adds to them.
+All methods run in this process and take turns, with BLAS at one thread. The ratios are those of the smallest CPU times
+of several repeats, because other load on the machine can only increase a time.
 
     python benchmarks/bayesian.py [passes|field] [--repeats N]
 """
@@ -23,11 +23,12 @@ from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.rows import Rows
 from sidelight.kernels.loops import NUMPY, compiled
 from sidelight.side import SideInformation
+from sidelight.tables.array import ArrayTable
 from sidelight.weights import DirichletWeights, GivenConcentration, StickBreakingWeights
 
 WANTED_RATIO = 8.0
 WANTED_EXTRA = 0.25
-# Strength of the labels, and the most that a link weighs.
+# Strength of the labels, and the largest weight of a link.
 STRENGTH = 100.0
 
 
@@ -38,20 +39,16 @@ def cpu_seconds(function):
 
 
 def least_times(functions, repeats):
-    """Return the least CPU time of each function, called in turns, after a first call that does not count."""
+    """Return the smallest CPU time of each function; they take turns, after a first call that does not count."""
     for function in functions:
         function()
     return np.min([[cpu_seconds(function) for function in functions] for _ in range(repeats)], axis=0)
 
 
-def mixture_of(X, family, weights, backend, joint=None):
-    """Return a mixture on a table, the rows of a field left out of the plain pass."""
-    left_out = None
-    if joint is not None:
-        left_out = np.zeros(len(X), dtype=bool)
-        left_out[joint.rows] = True
+def mixture_of(X, family, weights, backend, couplings=()):
+    """Return a mixture on a table."""
     coupling = Independent(weights.classes, backend)
-    return Mixture(Rows(X, left_out=left_out), family, weights, coupling, joint, backend)
+    return Mixture(Rows(ArrayTable(X)), family, weights, coupling, couplings, backend)
 
 
 def passes(repeats):
@@ -86,15 +83,15 @@ def passes(repeats):
 
 
 class Ascent:
-    """E-steps at fixed parameters, each of which starts from what the last one left."""
+    """E-steps at fixed parameters, each of which continues from the state of the one before."""
 
     def __init__(self, mixture, state):
         self.mixture, self.state = mixture, state
 
     def __call__(self):
-        """Take one."""
+        """Take one E-step."""
         expectation = self.mixture.expect(self.state)
-        self.state = self.state._replace(coupled=expectation.coupled)
+        self.state = self.state._replace(couplings=tuple(part.state for part in expectation.coupled))
 
 
 def linked(rng, group, n_links, rows):
@@ -106,7 +103,7 @@ def linked(rng, group, n_links, rows):
 
 
 def field(repeats):
-    """Print what labels and links add to a pass over rows that nothing is said of."""
+    """Print the time that labels and links add to a pass over unlabelled, unlinked rows."""
     n, d, k = 1_000_000, 8, 30
     rng = np.random.default_rng(0)
     group, centres = rng.integers(k, size=n), 3 * rng.normal(size=(k, d))
@@ -125,8 +122,8 @@ def field(repeats):
     backend = compiled()
     ascents = [Ascent(mixture_of(X, family, weights, backend), state)]
     for side in sides.values():
-        joint = PottsField(lay_stages(atoms_of(side, certain=STRENGTH), None), STRENGTH, 1.0, backend)
-        ascents.append(Ascent(mixture_of(X, family, weights, backend, joint), state))
+        field = PottsField(lay_stages(atoms_of(side, certain=STRENGTH), None), STRENGTH, 1.0, backend)
+        ascents.append(Ascent(mixture_of(X, family, weights, backend, (field,)), state))
     plain, *others = least_times(ascents, repeats)
     print(f"{n} rows, {d} features, {k} components: {plain * 1e3:.0f} ms; wanted: below {WANTED_EXTRA:+.0%}")
     for name, seconds in zip(sides, others, strict=True):

@@ -1,9 +1,9 @@
-"""Whether the mean field of ClassMixture descends at any strength of links, and what many labels cost.
+"""The mean field of ClassMixture: descent of its free energy at many link strengths, and the cost of many labels.
 
     python benchmarks/class_mixture.py strengths [--seeds 4]
     python benchmarks/class_mixture.py labels [--rows 3000]
 
-How well it finds classes is in ``sidelight reproduce zhao``.
+For the quality of the classes see ``sidelight reproduce zhao``.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from sidelight.side import draw_labels
 
 
 def measure_strengths(seeds: range) -> None:
-    """Print the largest rise of free energy over all steps, relative, and the mean number of halvings per step."""
+    """Print the largest relative rise of the free energy over all steps, and the smallest step size η."""
     print(
         "| pairs | D | steps | largest relative rise, parallel | sequential | smallest η |\n|---|---|---|---|---|---|"
     )
@@ -62,7 +62,7 @@ def measure_strengths(seeds: range) -> None:
 
 
 def measure_labels(n_labelled: int) -> None:
-    """Print CPU and memory of fits in which all pairs of many labelled rows take part."""
+    """Print CPU time and memory of fits that use all pairs of many labelled rows."""
     for n in (n_labelled // 4, n_labelled):
         made = eight_in_three(6.0, 0)
         random = np.random.RandomState(0)
@@ -90,7 +90,7 @@ def main() -> None:
     parts = parser.add_subparsers(dest="part", required=True)
     strengths = parts.add_parser("strengths", help="descent of the mean field at many strengths")
     strengths.add_argument("--seeds", type=int, default=4)
-    labels = parts.add_parser("labels", help="what all pairs of many labelled rows cost")
+    labels = parts.add_parser("labels", help="cost of all pairs of many labelled rows")
     labels.add_argument("--rows", type=int, default=3000)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)

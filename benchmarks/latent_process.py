@@ -1,8 +1,8 @@
-"""The cost of a pass of latent process decomposition: CPU and memory, beside plain arrays.
+"""CPU time and memory of a pass of latent process decomposition, compared with plain arrays.
 
     python benchmarks/latent_process.py [--shape N D K] [--plain-rows N]
 
-How well it clusters is in ``sidelight reproduce li``.
+For the quality of the clusters see ``sidelight reproduce li``.
 """
 
 import argparse
@@ -14,17 +14,18 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import digamma
 
-from sidelight.admixture.ascent import ProcessesOnData
-from sidelight.admixture.cells import accumulate, accumulate_for
+from sidelight.admixture.decomposition import Decomposition
+from sidelight.admixture.e_step import CellKernel, accumulate, kernel_for
+from sidelight.admixture.m_step import FlatPrior
 from sidelight.admixture.model import Parameters, State
-from sidelight.admixture.scaling import survey_observed
-from sidelight.admixture.updates import Flat
+from sidelight.admixture.scaling import survey_scaling
 from sidelight.inference.executors.threads import one_blas_thread
 from sidelight.inference.rows import Rows
+from sidelight.tables.array import ArrayTable
 
 
 def plain_pass(X: np.ndarray, alpha: np.ndarray, means: np.ndarray, variances: np.ndarray, gamma: np.ndarray) -> tuple:
-    """E and M with the whole array Q (n, d, K), as the equations read."""
+    """Take an E-step and an M-step with the whole array Q (n, d, K), as in the equations."""
     expected = digamma(gamma) - digamma(gamma.sum(axis=1, keepdims=True))
     x = X[:, :, None]
     scores = -0.5 * np.log(2 * np.pi * variances.T) - 0.5 * (x - means.T) ** 2 / variances.T + expected[:, None, :]
@@ -40,7 +41,7 @@ def plain_pass(X: np.ndarray, alpha: np.ndarray, means: np.ndarray, variances: n
 
 
 def problem(n: int, d: int, n_processes: int) -> tuple[np.ndarray, State]:
-    """Make a table and a state to pass from."""
+    """Return a table and a state to start the pass from."""
     random = np.random.RandomState(0)
     X = random.standard_normal((n, d))
     parameters = Parameters(
@@ -49,14 +50,14 @@ def problem(n: int, d: int, n_processes: int) -> tuple[np.ndarray, State]:
     return X, State(parameters, random.uniform(0.1, 50, (n, n_processes)))
 
 
-def on_data(X: np.ndarray, form: Callable) -> ProcessesOnData:
-    """Assemble the engine on a table."""
-    rows = Rows(X)
-    return ProcessesOnData(rows, np.arange(len(X)), survey_observed(rows), Flat(1e-4, float(len(X))), form)
+def decomposition(X: np.ndarray, kernel: CellKernel) -> Decomposition:
+    """Return the engine on a table."""
+    rows = Rows(ArrayTable(X))
+    return Decomposition(rows, np.arange(len(X)), survey_scaling(rows), FlatPrior(1e-4, float(len(X))), kernel)
 
 
 def cpu(run: Callable[[], object], repeats: int = 5) -> float:
-    """Return the least CPU seconds of several runs, after one to warm up."""
+    """Return the smallest CPU seconds of several runs, after one that does not count."""
     run()
     times = []
     for _ in range(repeats):
@@ -67,10 +68,10 @@ def cpu(run: Callable[[], object], repeats: int = 5) -> float:
 
 
 def measure_pass(n: int, d: int, n_processes: int, n_plain: int) -> None:
-    """Print the memory of a pass over all rows; and CPU, plain and in blocks, on the same few."""
+    """Print the memory of a pass over all rows, and CPU times with plain arrays and in parts on the first few."""
     X, state = problem(n, d, n_processes)
-    model = on_data(X, accumulate_for(10**12))
-    on_data(X[:100], model.accumulate).step(State(state.parameters, state.gamma[:100]))  # loads the compiled form
+    model = decomposition(X, kernel_for(10**12))
+    decomposition(X[:100], model.kernel).step(State(state.parameters, state.gamma[:100]))  # loads the compiled form
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     tracemalloc.start()
     start = time.process_time()
@@ -87,10 +88,10 @@ def measure_pass(n: int, d: int, n_processes: int, n_plain: int) -> None:
     plain = cpu(lambda: plain_pass(X, *state.parameters, state.gamma))
     print(f"{n_plain} × {d}, {n_processes} processes, one E + M pass, CPU seconds:")
     print(f"  plain arrays          {plain:7.3f}")
-    for name, form in (("NumPy", accumulate), ("compiled", accumulate_for(10**12))):
-        model = on_data(X, form)
-        blocks = cpu(lambda model=model: model.step(state))
-        print(f"  blocks, {name:<12}  {blocks:7.3f}   {plain / blocks:.1f}× less")
+    for name, kernel in (("NumPy", accumulate), ("compiled", kernel_for(10**12))):
+        model = decomposition(X, kernel)
+        parts = cpu(lambda model=model: model.step(state))
+        print(f"  parts, {name:<13}  {parts:7.3f}   {plain / parts:.1f}× less")
 
 
 def main() -> None:

@@ -1,10 +1,10 @@
-"""Purity on rows in no link: EquivalenceMixture with its defaults against GM-PR with the settings of Yu et al.
+"""Purity on rows without a link: default EquivalenceMixture compared with GM-PR in the settings of Yu et al.
 
     python benchmarks/link_quality.py [--draws 20] [--sets thyroid …] [--starts 1 5] [--wrong 0.1] [--quick]
 
-Links are random pairs with their true relation. "trivial" is one cluster for everything. With --wrong, a fraction of
-the links is stated against the truth, and links with a confidence are compared with certain ones, on the draws on which
-certain ones do not contradict each other. `sidelight reproduce yu` has the other figures of the paper.
+Links are random pairs with their true relation. "trivial" puts all rows in one cluster. With --wrong, a fraction of
+the links is reversed, and links with a confidence are compared with certain links on the draws in which the certain
+links do not contradict each other. For the other figures of the paper see `sidelight reproduce yu`.
 """
 
 import argparse
@@ -58,7 +58,7 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="seed of the first draw")
     parser.add_argument("--sets", nargs="+", choices=LINKS, default=list(LINKS))
     parser.add_argument("--starts", nargs="+", type=int, default=[1])
-    parser.add_argument("--wrong", type=float, default=0.0, help="fraction of links stated against the truth")
+    parser.add_argument("--wrong", type=float, default=0.0, help="fraction of links that are reversed")
     parser.add_argument("--quick", action="store_true", help="three draws, two numbers of links")
     asked = parser.parse_args()
     seeds = range(asked.first, asked.first + (3 if asked.quick else asked.draws))
@@ -78,7 +78,7 @@ def main() -> None:
 
 
 def compare(case: Case, n_links: int, seeds: range, n_init: int) -> str:
-    """Return means and standard deviations of both, of GM-PR with one component per class too if the paper has more."""
+    """Return means and standard deviations; GM-PR also with one component per class where the paper has more."""
     scores: dict[str, list[float]] = {}
     for seed, side in sides(case, n_links, seeds):
         rows = ~side.mentioned
@@ -96,7 +96,7 @@ def compare(case: Case, n_links: int, seeds: range, n_init: int) -> str:
 
 
 def compare_wrong(case: Case, n_links: int, seeds: range, wrong: float) -> str:
-    """Return purities with certain links and with a confidence, and on how many draws either fits."""
+    """Return purities with certain links and with a confidence, and the number of draws that each can fit."""
     certain, relaxed, everywhere = [], [], []
     for seed in seeds:
         drawn = draw_links(case.y, n_links, wrong=wrong, random_state=seed)

@@ -1,7 +1,7 @@
 """CPU time of the E-step on linked rows, and of inference on large link graphs.
 
-Everything runs in this process with BLAS at one thread, the compiled loops, and CPU time; where a ratio is printed,
-in turns, of which the quickest counts.
+All runs are in this process, with the compiled loops and BLAS at one thread. Where a ratio is printed, the runs take
+turns and the smallest CPU time of each counts.
 
     python benchmarks/links.py [pairs|graphs] [--repeats N]
 """
@@ -15,11 +15,13 @@ from threadpoolctl import threadpool_limits
 from sidelight.couplings.independent import Independent
 from sidelight.couplings.link_graph import LinkProblem, infer, link_graphs, linked_rows, most_probable, plan
 from sidelight.families.gaussian import CovariancePrior, FullGaussian
-from sidelight.inference.coupled_rows import TiedRows
+from sidelight.inference.coupled_rows import CoupledRows
+from sidelight.inference.executors.threads import ONE_THREAD
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.rows import Rows
 from sidelight.kernels.loops import compiled
 from sidelight.side import SideInformation
+from sidelight.tables.array import ArrayTable
 from sidelight.weights import MaximumLikelihoodWeights
 
 N_LINKS, N_ROWS, N_FEATURES, N_CLASSES = 1_000_000, 5_000_000, 8, 20
@@ -32,13 +34,13 @@ def cpu_seconds(function):
 
 
 def run_through(function, *parts):
-    """Call a function on part after part, keeping nothing."""
+    """Call a function on each part and discard the results."""
     for part in zip(*parts, strict=True):
         function(*part)
 
 
 def report(name, function):
-    """Print the CPU seconds of a call; return what it returns."""
+    """Print the CPU seconds of a call and return its result."""
     start = time.process_time()
     result = function()
     print(f"  {name:<44} {time.process_time() - start:7.2f} s", flush=True)
@@ -53,38 +55,39 @@ def blobs(n, d, k, rng):
     return X, truth
 
 
-def mixture_and_state(X, truth, k, joint, left_out):
+def mixture_and_state(X, truth, k, couplings=()):
     """Return a Gaussian mixture on a table, and its state at the true clusters."""
     prior = CovariancePrior.scaled(X.var(axis=0), rows=0.0, fraction=0.0)
     family = FullGaussian(X.mean(axis=0), prior)
     few = slice(0, 200_000)
     means = np.array([X[few][truth[few] == c].mean(axis=0) for c in range(k)])
     state = MixtureState(family.parameters(means, np.tile(np.eye(X.shape[1]), (k, 1, 1))), np.full(k, -np.log(k)))
-    rows, weights = Rows(X, left_out=left_out), MaximumLikelihoodWeights(np.arange(k))
-    return Mixture(rows, family, weights, Independent(np.arange(k), compiled()), joint, compiled()), state
+    rows, weights = Rows(ArrayTable(X)), MaximumLikelihoodWeights(np.arange(k))
+    return Mixture(rows, family, weights, Independent(np.arange(k), compiled()), couplings, compiled()), state
 
 
 def pairs(repeats):
-    """Print one E-step on disjoint links against one pass over rows that stand alone."""
+    """Print the time of an E-step on disjoint links, compared with a pass over rows without links."""
     rng = np.random.default_rng(0)
     X, truth = blobs(N_ROWS, N_FEATURES, N_CLASSES, rng)
-    plain, plain_state = mixture_and_state(X, truth, N_CLASSES, None, None)
+    plain, plain_state = mixture_and_state(X, truth, N_CLASSES)
 
     linked, known = X[: 2 * N_LINKS], truth[: 2 * N_LINKS]
     links = rng.permutation(2 * N_LINKS).reshape(-1, 2)
     same = known[links[:, 0]] == known[links[:, 1]]
     side = SideInformation.build(len(linked), must_link=links[same], cannot_link=links[~same])
-    spoken_of = report("chunklets of 1 000 000 disjoint links", lambda: linked_rows(side))
-    classes, draws = np.arange(N_CLASSES), np.ones(len(spoken_of.starts))
-    coupling = report("plan", lambda: link_graphs(spoken_of, classes, draws=draws))
-    mixture, state = mixture_and_state(linked, known, N_CLASSES, coupling, np.ones(len(linked), dtype=bool))
+    in_links = report("chunklets of 1 000 000 disjoint links", lambda: linked_rows(side))
+    classes, draws = np.arange(N_CLASSES), np.ones(len(in_links.starts))
+    coupling = report("plan", lambda: link_graphs(in_links, classes, draws=draws))
+    mixture, state = mixture_and_state(linked, known, N_CLASSES, (coupling,))
     graphs = coupling.graphs
 
     def evaluator():
         return mixture.family.evaluator(state.parameters, compiled())
 
-    tied = [TiedRows(linked, graph.rows, evaluator, state.parameters) for graph in graphs]
-    densities = [rows.log_likelihood() for rows in tied]
+    table = ArrayTable(linked)
+    coupled = [CoupledRows(table, graph.rows, evaluator, state.parameters, ONE_THREAD) for graph in graphs]
+    densities = [rows.log_likelihood() for rows in coupled]
     scores = [graph._scores(density, state.weights) for graph, density in zip(graphs, densities, strict=True)]
     shares = [graph(density, state.weights, None) for graph, density in zip(graphs, densities, strict=True)]
 
@@ -92,9 +95,9 @@ def pairs(repeats):
         "one pass over 5 000 000 rows, d = 8, K = 20": lambda: plain.expect(plain_state),
         "one pass with 1 000 000 pairs (2 000 000 rows)": lambda: mixture.expect(state),
         "  their E-step: log densities and coupling": lambda: run_through(
-            lambda graph, rows: graph(rows.log_likelihood(), state.weights, None), graphs, tied
+            lambda graph, rows: graph(rows.log_likelihood(), state.weights, None), graphs, coupled
         ),
-        "    log densities": lambda: run_through(TiedRows.log_likelihood, tied),
+        "    log densities": lambda: run_through(CoupledRows.log_likelihood, coupled),
         "    coupling: densities to responsibilities": lambda: run_through(
             lambda graph, density: graph(density, state.weights, None), graphs, densities
         ),
@@ -102,7 +105,7 @@ def pairs(repeats):
             lambda graph, score: infer(graph.plan, score), graphs, scores
         ),
         "  their statistics": lambda: run_through(
-            lambda rows, found: rows.statistics(found.responsibilities), tied, shares
+            lambda rows, found: rows.statistics(found.responsibilities), coupled, shares
         ),
     }
     for step in steps.values():
@@ -113,7 +116,7 @@ def pairs(repeats):
 
 
 def graphs(repeats):
-    """Print inference on random links, a random tree, a chain and many triangles."""
+    """Print the time of inference on random links, a random tree, a chain and many triangles."""
     del repeats
     rng = np.random.default_rng(0)
     k = 5

@@ -1,9 +1,9 @@
-"""Classes that nobody labelled: whether they are found as clusters of their own, and how pure these are.
+"""Classes without labels: whether BayesianMixture finds them as clusters of their own, and the purity of these.
 
     python benchmarks/new_classes.py [--draws 20]
 
-scikit-learn's digits in 30 principal components; three classes, another three on every draw, are never labelled, and a
-tenth of the rows of the others is.
+scikit-learn's digits in 30 principal components. In each draw three other classes have no labels, and a tenth of the
+rows of the remaining classes is labelled.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from sidelight.metrics import clustering_accuracy_score
 
 
 class Outcome(NamedTuple):
-    """How much of the hidden classes new clusters hold, how pure they are, their number, and how the others fare."""
+    """Share of the hidden classes in new clusters, their purity and number, and the accuracy on the other classes."""
 
     covered: float
     purity: float
@@ -27,7 +27,7 @@ class Outcome(NamedTuple):
 
 
 def draw(X: np.ndarray, y: np.ndarray, seed: int) -> tuple[np.ndarray, Outcome]:
-    """Hide three classes, label a tenth of the others, fit."""
+    """Hide three classes, label a tenth of the others, and fit."""
     rng = np.random.default_rng(seed)
     hidden = np.sort(rng.choice(10, 3, replace=False))
     known = np.full(len(y), -1)
@@ -48,13 +48,13 @@ def draw(X: np.ndarray, y: np.ndarray, seed: int) -> tuple[np.ndarray, Outcome]:
 
 
 def main() -> None:
-    """Print every draw and the mean."""
+    """Print each draw and the mean."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--draws", type=int, default=20)
     images, y = load_digits(return_X_y=True)
     X = PCA(30, random_state=0).fit_transform(images)
     found = []
-    print("hidden       covered  purity  new clusters  accuracy on rows of labelled classes without a label")
+    print("hidden       covered  purity  new clusters  accuracy on unlabelled rows of labelled classes")
     for seed in range(parser.parse_args().draws):
         hidden, outcome = draw(X, y, seed)
         found.append(outcome)

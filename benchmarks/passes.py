@@ -1,8 +1,8 @@
-"""CPU time per EM iteration and of whole fits, against scikit-learn's GaussianMixture.
+"""CPU time per EM iteration and of whole fits, compared with scikit-learn's GaussianMixture.
 
-Both run in this process, in turns, with BLAS at one thread; what is printed are ratios of medians of CPU time. The
-flop limit is 4 n K p floating-point operations (p = (d+1)(d+2)/2 features, two matrix products) at the speed of a large
-matrix product measured here; it applies to the quadratic-feature form.
+Both run in this process and take turns, with BLAS at one thread; the ratios are those of median CPU times. The flop
+limit is the time of 4 n K p floating-point operations (p = (d+1)(d+2)/2 features, two matrix products) at the measured
+speed of a large matrix product; it applies to the quadratic-feature form.
 
     python benchmarks/passes.py [passes|fit|memory|import|threads] [--repeats N]
 """
@@ -23,14 +23,16 @@ from threadpoolctl import threadpool_limits
 
 from sidelight import LabelledMixture
 from sidelight.couplings.independent import Independent
-from sidelight.estimators.gaussians import COVARIANCE_TYPES
+from sidelight.estimators.base.emission import COVARIANCE_TYPES
 from sidelight.families.gaussian import CovariancePrior
+from sidelight.inference.executors.threads import Threads
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.rows import Rows
 from sidelight.kernels.loops import NUMPY, compiled
+from sidelight.tables.array import ArrayTable
 from sidelight.weights import MaximumLikelihoodWeights
 
-# rows, features, components, covariance type, the least ratio we want
+# rows, features, components, covariance type, the smallest ratio we want
 SIZES = [
     (100_000, 10, 20, "full", 8.0),
     (200_000, 8, 30, "full", 15.0),
@@ -50,13 +52,13 @@ def cpu_seconds(function):
 
 
 def matrix_product_speed():
-    """Return the flops per second of a large product."""
+    """Return the flops per second of a large matrix product."""
     a = np.random.default_rng(0).normal(size=(1200, 1200))
     return 2 * 1200**3 / min(cpu_seconds(lambda: a @ a) for _ in range(7))
 
 
 def one_step_each(n, d, k, covariance_type, backend):
-    """Return two functions, each of which takes one EM step from the same parameters on the same table."""
+    """Return two functions that take one EM step each, from the same parameters on the same table."""
     X, _ = make_blobs(n, n_features=d, centers=k, random_state=0)
     theirs = GaussianMixture(k, covariance_type=covariance_type, max_iter=1, reg_covar=0, random_state=0)
     with warnings.catch_warnings():
@@ -72,9 +74,8 @@ def one_step_each(n, d, k, covariance_type, backend):
     prior = CovariancePrior.scaled(X.var(axis=0), rows=0.0, fraction=0.0)
     family = COVARIANCE_TYPES[covariance_type](X.mean(axis=0), prior)
     components = np.arange(k)
-    mixture = Mixture(
-        Rows(X), family, MaximumLikelihoodWeights(components), Independent(components, backend), None, backend
-    )
+    weights, coupling = MaximumLikelihoodWeights(components), Independent(components, backend)
+    mixture = Mixture(Rows(ArrayTable(X)), family, weights, coupling, (), backend)
     state = MixtureState(family.parameters(theirs.means_, theirs.covariances_), np.log(theirs.weights_))
     return lambda: mixture.step(state), step_theirs
 
@@ -100,7 +101,7 @@ def passes(repeats):
 
 
 def whole_fits(repeats):
-    """Print bound and CPU time of default fits, three seeds."""
+    """Print score and CPU time of default fits, for three seeds."""
     del repeats
     print(f"loading the compiled loops, once per process: {cpu_seconds(compiled):.2f} s")
     print(f"{'seed':>4} {'ours s':>7} {'theirs s':>8} {'time':>6} {'ours nats/row':>14} {'theirs':>10}")
@@ -127,8 +128,11 @@ def threads(repeats):
     state = MixtureState(family.around(X[:k]), np.full(k, -np.log(k)))
     coupling, weights = Independent(components, compiled()), MaximumLikelihoodWeights(components)
     mixtures = {
-        n_threads: Mixture(Rows(X), family, weights, coupling, None, compiled(), n_threads) for n_threads in (1, 2)
+        n_threads: Mixture(Rows(ArrayTable(X)), family, weights, coupling, (), compiled(), Threads(n_threads))
+        for n_threads in (1, 2)
     }
+    for mixture in mixtures.values():
+        mixture.step(state)  # does not count: it loads the compiled loops
     elapsed = {1: [], 2: []}
     for _ in range(repeats):
         for n_threads, mixture in mixtures.items():
@@ -165,7 +169,7 @@ print(f"{len(X)} x {X.shape[1]} mapped ({X.nbytes / 2**20:.0f} MiB): {before:.0f
 
 
 def memory(repeats):
-    """Print what fitting a mapped table of 10 000 000 rows adds to the process, resident file pages included."""
+    """Print the memory that a fit of a mapped table of 10 000 000 rows adds, resident file pages included."""
     del repeats
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.npy"
@@ -180,7 +184,7 @@ def memory(repeats):
 
 
 def imports(repeats):
-    """Print what importing sidelight adds to importing scikit-learn's mixtures."""
+    """Print the time that importing sidelight adds to importing scikit-learn's mixtures."""
     program = (
         "import time, sklearn.mixture, sklearn.cluster, sklearn.metrics; "
         "start = time.process_time(); import sidelight; print(time.process_time() - start)"

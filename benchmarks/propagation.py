@@ -1,4 +1,4 @@
-"""GraphPropagation on a large table: elapsed time, the graph of neighbours included.
+"""GraphPropagation on a large table: elapsed time, including the neighbour graph.
 
 python benchmarks/propagation.py [--rows 100000]
 """

@@ -1,15 +1,15 @@
-"""Every estimator and its peers on one grid: real tables × labels or links × draws, with mean ranks and a picture.
+"""All estimators and their peers on one grid: real tables × labels or links × draws, with mean ranks and a figure.
 
     python benchmarks/quality.py labels            fractions of the rows labelled
     python benchmarks/quality.py links             random pairs with their true relation
-    python benchmarks/quality.py labels --report   no runs; table and picture from what is stored
+    python benchmarks/quality.py labels --report   no runs; table and figure from the stored trials
 
-Scores are adjusted Rand indices on rows nothing was said about. Tables are standardised, for all methods alike;
-digits are 600 images in 15 principal components. Methods that need a number of clusters are given the true one;
-BayesianMixture and ClassMixture find it. A method that refuses or fails on a draw scores 0 there, and is counted.
-Trials are stored as they finish, in benchmarks/results, and a run that was stopped goes on. Peers are no dependencies:
-``pip install --no-deps active-semi-supervised-clustering metric-learn`` and ``pip install pomegranate`` put them in
-place; methods of a peer that is not there are left out. Metrics of metric-learn 0.7 fail with scikit-learn 1.9.
+Scores are adjusted Rand indices on rows without side information. Tables are standardised for all methods; digits are
+600 images in 15 principal components. Methods that need a number of clusters get the true one; BayesianMixture and
+ClassMixture find it. A method that raises an error on a draw scores 0 there, and the table counts such draws. Trials
+are stored in benchmarks/results as they finish, and a run that was stopped continues from there. Peers are not
+dependencies: ``pip install --no-deps active-semi-supervised-clustering metric-learn`` and ``pip install pomegranate``
+install them; methods of a missing peer are left out. Metrics of metric-learn 0.7 fail with scikit-learn 1.9.
 """
 
 import argparse
@@ -51,7 +51,7 @@ MODULES = {ACTIVE: "active_semi_clustering.semi_supervised", POMEGRANATE: "pomeg
 
 
 class Problem(NamedTuple):
-    """A table, its classes, what is said about it, and a seed."""
+    """A table, its classes, side information, and a seed."""
 
     X: np.ndarray
     y: np.ndarray
@@ -78,7 +78,7 @@ def table(name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def labelled(name: str, fraction: float, seed: int) -> Problem:
-    """Draw labels, in proportion to the classes and at least one of each."""
+    """Draw labels in proportion to the classes, at least one of each class."""
     X, y = table(name)
     known = draw_labels(y, fraction=fraction, stratify=True, random_state=seed)
     for label in np.setdiff1d(y, known):
@@ -102,7 +102,7 @@ def ours(make: Callable[..., Any], problem: Problem) -> np.ndarray:
 
 
 def unsupervised(make: Callable[..., Any], problem: Problem) -> np.ndarray:
-    """Fit a method of scikit-learn that is told nothing but the number of clusters."""
+    """Fit a method of scikit-learn that takes only the number of clusters."""
     return np.asarray(make(problem.n_classes, random_state=problem.seed).fit_predict(problem.X))
 
 
@@ -123,7 +123,7 @@ def active_with_links(name: str, problem: Problem) -> np.ndarray:
     must, cannot = (
         [tuple(pair) for pair in pairs.tolist()] for pairs in (problem.side.must_link, problem.side.cannot_link)
     )
-    np.random.seed(problem.seed)  # noqa: NPY002  (the peer draws from NumPy's global source)
+    np.random.seed(problem.seed)  # noqa: NPY002  (the peer draws from NumPy's global state)
     with np.errstate(all="ignore"):
         model.fit(problem.X, ml=must, cl=cannot)
     return np.asarray(model.labels_)
@@ -132,14 +132,14 @@ def active_with_links(name: str, problem: Problem) -> np.ndarray:
 def active_with_labels(name: str, problem: Problem) -> np.ndarray:
     """Fit a method of active-semi-supervised-clustering that takes labels."""
     model = active("labeled_data", name)(n_clusters=problem.n_classes)
-    np.random.seed(problem.seed)  # noqa: NPY002  (the peer draws from NumPy's global source)
+    np.random.seed(problem.seed)  # noqa: NPY002  (the peer draws from NumPy's global state)
     with np.errstate(all="ignore"):
         model.fit(problem.X, y=problem.side.labels)
     return np.asarray(model.labels_)
 
 
 def pomegranate_with_labels(covariance_type: str, problem: Problem) -> np.ndarray:
-    """Fit a Gaussian mixture of pomegranate, whose priors are certain of labelled rows and even for the others.
+    """Fit a Gaussian mixture of pomegranate, with certain priors for labelled rows and even ones for the others.
 
     It starts at the means of the labelled rows, with the covariance of the table.
     """
@@ -170,10 +170,10 @@ BASELINES: dict[str, Method] = {
     "ConstrainedKernelKMeans": partial(ours, sl.ConstrainedKernelKMeans),
     "ConstrainedSpectralClustering": partial(ours, sl.ConstrainedSpectralClustering),
 }
-UNINFORMED: dict[str, Method] = {
-    "k-means, told nothing": partial(unsupervised, lambda k, **o: KMeans(k, n_init=10, **o)),
-    "GaussianMixture, told nothing": partial(unsupervised, GaussianMixture),
-    "BayesianGaussianMixture, told nothing": partial(
+UNSUPERVISED: dict[str, Method] = {
+    "k-means, unsupervised": partial(unsupervised, lambda k, **o: KMeans(k, n_init=10, **o)),
+    "GaussianMixture, unsupervised": partial(unsupervised, GaussianMixture),
+    "BayesianGaussianMixture, unsupervised": partial(
         unsupervised, lambda k, **o: BayesianGaussianMixture(n_components=k, **o)
     ),
 }
@@ -193,7 +193,7 @@ METHODS: dict[str, dict[str, Method]] = {
         f"ConstrainedKMeans ({ACTIVE})": partial(active_with_labels, "ConstrainedKMeans"),
         f"GeneralMixtureModel, full ({POMEGRANATE})": partial(pomegranate_with_labels, "full"),
         f"GeneralMixtureModel, diagonal ({POMEGRANATE})": partial(pomegranate_with_labels, "diag"),
-        **UNINFORMED,
+        **UNSUPERVISED,
     },
     "links": {
         **MIXTURES,
@@ -201,7 +201,7 @@ METHODS: dict[str, dict[str, Method]] = {
         f"COPKMeans ({ACTIVE})": partial(active_with_links, "COPKMeans"),
         f"PCKMeans ({ACTIVE})": partial(active_with_links, "PCKMeans"),
         f"MPCKMeans ({ACTIVE})": partial(active_with_links, "MPCKMeans"),
-        **UNINFORMED,
+        **UNSUPERVISED,
     },
 }
 
@@ -210,14 +210,14 @@ METHODS: dict[str, dict[str, Method]] = {
 
 
 def measure(kind: str, setting: Setting, method: str, seed: int) -> Mapping[str, float]:
-    """Return the adjusted Rand index on rows nothing was said about, on all rows, and whether the method gave up."""
+    """Return the adjusted Rand index on rows without side information, on all rows, and whether the method failed."""
     problem = (labelled if kind == "labels" else linked)(str(setting[0]), float(setting[1]), seed)
     free = ~problem.side.mentioned
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             labels = METHODS[kind][method](problem)
-        except Exception as refusal:  # a peer may fail in any way; what counts is that the user has no result
+        except Exception as refusal:  # a peer may raise any error; the user has no result
             if peer_of(method) is None and not isinstance(refusal, ValueError):
                 raise
             return {"rand, free rows": 0.0, "rand, all rows": 0.0, "gave up": 1.0}
@@ -248,7 +248,7 @@ def grid(kind: str, methods: tuple[str, ...]) -> Experiment:
 
 
 def peer_of(method: str) -> str | None:
-    """Return the package that a method comes from, if it is a peer."""
+    """Return the package of a peer's method, None for other methods."""
     return next((peer for peer in PEERS if method.endswith(f"({peer})")), None)
 
 
@@ -270,7 +270,7 @@ def timed(kind: str, trial: Trial) -> tuple[Trial, Mapping[str, float]]:
 
 
 def run(kind: str) -> None:
-    """Run what is not stored yet."""
+    """Run the trials that are not stored yet."""
     experiment = grid(kind, tuple(METHODS[kind]))
     journal = Journal.of(experiment, RESULTS)
     runnable = set(available(kind))
@@ -286,7 +286,7 @@ def run(kind: str) -> None:
 
 
 class Ranking(NamedTuple):
-    """What is stored, and its methods from the best mean rank over all cells to the worst."""
+    """The stored results, and their methods from the best mean rank over all cells to the worst."""
 
     summary: Summary
     methods: list[str]
@@ -294,7 +294,7 @@ class Ranking(NamedTuple):
 
 
 def ranked(kind: str) -> Ranking:
-    """Return the methods that were run on every cell, by mean rank."""
+    """Return the methods that ran on all cells, by mean rank."""
     experiment = grid(kind, tuple(METHODS[kind]))
     summary = summarise(experiment, Journal.of(experiment, RESULTS).results, experiment.trials(quick=False))
     methods = [name for name in METHODS[kind] if all((s, name) in summary.cells for s in summary.settings)]
@@ -305,7 +305,7 @@ def ranked(kind: str) -> Ranking:
 
 
 def report(kind: str) -> None:
-    """Print the table of means and mean ranks, store it as Markdown, and draw the picture."""
+    """Print the table of means and mean ranks, store it as Markdown, and draw the figure."""
     ranking = ranked(kind)
     text = markdown(kind, ranking)
     (RESULTS / f"quality-{kind}.md").write_text(text, encoding="utf-8")
@@ -317,7 +317,7 @@ def markdown(kind: str, ranking: Ranking) -> str:
     """Return mean ranks over all cells, and for each set the mean over levels, with the sd over draws and levels."""
     summary, methods, ranks = ranking
     lines = [
-        f"`python benchmarks/quality.py {kind}`: adjusted Rand index on rows nothing was said about, mean over "
+        f"`python benchmarks/quality.py {kind}`: adjusted Rand index on rows without side information, mean over "
         f"{', '.join(str(level) for level in (LABELS if kind == 'labels' else LINKS))} "
         f"({'fraction labelled' if kind == 'labels' else 'links per row'}) and {DRAWS} draws; mean rank over all "
         f"cells; draws on which a method gave up count as 0.\n",
@@ -335,7 +335,7 @@ def markdown(kind: str, ranking: Ranking) -> str:
 
 
 def draw(kind: str, ranking: Ranking) -> None:
-    """Draw mean ranks, and the score on every set."""
+    """Draw mean ranks, and the score on each set."""
     summary, methods, ranks = ranking
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -344,7 +344,7 @@ def draw(kind: str, ranking: Ranking) -> None:
     FigureCanvasAgg(figure)
     left, right = figure.subplots(1, 2, sharey=True, width_ratios=(1, 2))
     places = np.arange(len(methods))
-    colours = ["#9aa0a6" if "(" in name or "told nothing" in name else "#1f6fb2" for name in methods]
+    colours = ["#9aa0a6" if "(" in name or "unsupervised" in name else "#1f6fb2" for name in methods]
     left.barh(places, ranks, color=colours)
     left.set_yticks(places, methods, fontsize=8)
     left.invert_yaxis()
@@ -357,7 +357,7 @@ def draw(kind: str, ranking: Ranking) -> None:
         value = scores[row, column]
         right.text(column, row, f"{value:.2f}", ha="center", va="center", fontsize=7, color="w" if value > 0.6 else "k")
     right.set_xticks(range(len(SETS)), [name.split("_")[0] for name in SETS], fontsize=8)
-    right.set_title(f"adjusted Rand index on rows nothing was said about, {kind}", fontsize=9)
+    right.set_title(f"adjusted Rand index on rows without side information, {kind}", fontsize=9)
     for axes in (left, right):
         axes.spines[:].set_visible(False)
     figure.savefig(RESULTS / f"quality-{kind}.png", dpi=110, metadata={"Software": None})
@@ -366,7 +366,7 @@ def draw(kind: str, ranking: Ranking) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("kind", choices=("labels", "links"))
-    parser.add_argument("--report", action="store_true", help="run nothing")
+    parser.add_argument("--report", action="store_true", help="use the stored trials only")
     asked = parser.parse_args()
     if not asked.report:
         run(asked.kind)

@@ -1,8 +1,9 @@
-"""Columns that hold one value nearly everywhere: as they are, and told only whether a cell holds the usual value.
+"""Columns that hold one value in nearly all rows: used as they are, and as booleans that mark the other values.
 
     python benchmarks/rare_values.py [--sets ecoli yeast digits] [--draws 5]
 
-Accuracy of BayesianMixture on rows without a label, with none, a twentieth and a fifth of the labels; means over draws.
+Accuracy of BayesianMixture on unlabelled rows, with none, a twentieth and a fifth of the rows labelled; means over
+draws.
 """
 
 import argparse
@@ -21,7 +22,7 @@ FRACTIONS = (0.0, 0.05, 0.2)
 NEARLY = 0.95
 
 
-def told(table: pd.DataFrame) -> pd.DataFrame:
+def with_booleans(table: pd.DataFrame) -> pd.DataFrame:
     """Return a table whose nearly constant columns are booleans."""
     usual = table.mode().iloc[0]
     rare = table.columns[(table == usual).mean() >= NEARLY]
@@ -36,7 +37,7 @@ def accuracy(table: pd.DataFrame, y: np.ndarray, fraction: float, seed: int) -> 
 
 
 def main() -> None:
-    """Compare, and print a table."""
+    """Compare and print a table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sets", nargs="+", default=["ecoli", "yeast", "digits"])
     parser.add_argument("--draws", type=int, default=5)
@@ -47,7 +48,7 @@ def main() -> None:
             X, y, _ = load(name)
             plain = pd.DataFrame(np.asarray(X, dtype=float)).add_prefix("column ")
             codes = np.unique(y, return_inverse=True)[1]
-            for title, table in (("as it is", plain), ("rare values as booleans", told(plain))):
+            for title, table in (("as it is", plain), ("rare values as booleans", with_booleans(plain))):
                 means = [
                     np.mean([accuracy(table, codes, fraction, seed) for seed in range(asked.draws)])
                     for fraction in FRACTIONS

@@ -1,4 +1,4 @@
-"""LatentProcessDecomposition as users meet it."""
+"""LatentProcessDecomposition: side information, the fit and its trace, missing cells, unseen rows."""
 
 import pickle
 
@@ -15,7 +15,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sidelight import SideInformation
-from sidelight.admixture import ascent, fold_in
 from sidelight.admixture.model import Parameters, draw
 from sidelight.estimators.latent_process import LatentProcessDecomposition
 from sidelight.metrics import balanced_rand_score
@@ -57,7 +56,7 @@ def outputs(model, table):
     )
 
 
-# --- what is known ----------------------------------------------------------------------------------------------------
+# --- side information -------------------------------------------------------------------------------------------------
 
 
 def test_rows_of_a_label_share_their_posterior_and_agree_with_y():
@@ -71,8 +70,8 @@ def test_rows_of_a_label_share_their_posterior_and_agree_with_y():
     assert balanced_rand_score(Y, model.labels_) > 0.9
 
 
-def test_blocks_may_come_as_labels_links_or_blocks():
-    """The same rows tied in three ways form the same blocks: the fits end at the same place."""
+def test_links_and_blocks_are_equivalent():
+    """The same rows in links or in a block of ``side`` form the same blocks: the fits are equal."""
     rows = [3, 60, 7, 90]
     chain = [(3, 60), (60, 7), (7, 90)]
     by_links = lpd().fit(X, must_link=chain)
@@ -89,7 +88,7 @@ def test_with_all_rows_in_blocks_gamma_is_shared():
     np.testing.assert_array_equal(model.labels_, Y)
 
 
-def test_without_side_information_it_is_plain():
+def test_empty_side_information_changes_nothing():
     plain = lpd().fit(X)
     for nothing in ({"y": np.full(150, -1)}, {"side": SideInformation.build(150)}, {"must_link": []}):
         np.testing.assert_array_equal(lpd().fit(X, **nothing).posterior_, plain.posterior_)
@@ -99,8 +98,8 @@ def test_without_side_information_it_is_plain():
     assert balanced_rand_score(Y, plain.labels_) > 0.85
 
 
-def test_labels_that_share_a_process_are_told():
-    """A label in the middle of another's blob does not keep a process that a third, unlabelled blob needs more."""
+def test_labels_that_share_a_process_are_violations():
+    """A label inside another label's blob loses its process to a third, unlabelled blob."""
     blobs, y = make_blobs(200, 5, centers=3, cluster_std=0.4, random_state=0)
     first = np.flatnonzero(y == 0)
     known = np.full(200, -1)
@@ -158,44 +157,106 @@ def test_planted_processes_are_found(prior):
     assert model.lower_bound_ < model.score(table)
 
 
-def test_shrinking_keeps_scales_wide_where_rows_are_few():
+def test_prior_keeps_scales_wide_where_rows_are_few():
     wide = np.random.RandomState(0).normal(size=(12, 60))
     free, shrunk = lpd().fit(wide), lpd(prior="map", prior_spread=1.0).fit(wide)
     assert shrunk.scales_.min() > 2 * free.scales_.min()
     assert free.scales_.min() >= 0.05 * wide.std(axis=0).min()
 
 
-def test_more_starts_never_end_lower():
+def test_more_starts_never_lower_the_bound():
     table = with_holes(load_wine().data, 0.1)
     bounds = [lpd(5, n_init=n).fit(table).lower_bound_ for n in (1, 4)]
     assert bounds[1] >= bounds[0]
 
 
-def test_threads_change_nothing(monkeypatch):
-    monkeypatch.setattr(fold_in, "_MOST_PART_ROWS", 40)
-    monkeypatch.setattr(ascent, "_CHUNK_SCORES", 400)
-    monkeypatch.setattr(ascent, "_BLOCK_ROWS", 16)
-    table = with_holes(X, 0.1)
-    one, two = (lpd(n_jobs=n_jobs).fit(table, PARTIAL) for n_jobs in (1, 2))
-    for a, b in zip(outputs(one, table), outputs(two, table), strict=True):
+def test_results_do_not_depend_on_the_number_of_threads():
+    table = with_holes(planted(10_000, 0)[0], 0.1)  # more rows than a thread takes at a time
+    with pytest.warns(ConvergenceWarning):
+        one, two = (lpd(n_jobs=n_jobs, max_iter=8).fit(table) for n_jobs in (1, 2))
+    for a, b in zip(outputs(one, table[:1500]), outputs(two, table[:1500]), strict=True):
         np.testing.assert_array_equal(a, b)
 
 
-def test_units_do_not_matter():
+def test_units_change_only_scales_and_the_bound():
     plain, scaled = lpd().fit(X), lpd().fit(X * [1e3, 1, 1e-4, 2] + 5)
     np.testing.assert_array_equal(plain.labels_, scaled.labels_)
     np.testing.assert_allclose(scaled.scales_, plain.scales_ * [1e3, 1, 1e-4, 2], rtol=1e-6)
     assert scaled.lower_bound_ == pytest.approx(plain.lower_bound_ - np.log(1e3 * 1e-4 * 2), abs=1e-6)
 
 
-def test_callbacks_hear_of_every_step_and_impatience_is_told():
-    heard = []
+def test_callbacks_see_the_steps_that_the_record_has():
+    seen = []
+    model = lpd(callbacks=[seen.append]).fit(X, PARTIAL)
+    assert model.n_iter_ > 5
+    assert [progress.iteration for progress in seen] == list(range(1, model.n_iter_ + 1))
+    assert [progress.objective / 150 for progress in seen] == model.lower_bounds_[:-1]
+    changes = np.diff([progress.objective for progress in seen])
+    assert [progress.change for progress in seen] == [np.inf, *changes]
+    assert len(model.lower_bounds_) == model.n_iter_ + 1
+    assert model.lower_bound_ == model.lower_bounds_[-1] >= model.lower_bounds_[-2]
+
+
+def test_callbacks_see_the_steps_of_all_starts_and_the_record_is_that_of_the_best():
+    table, seen = load_wine().data, []
+    model = lpd(4, n_init=4, callbacks=[seen.append]).fit(table)
+    assert [progress.start for progress in seen] == sorted(progress.start for progress in seen)
+    starts = [[progress for progress in seen if progress.start == number] for number in (1, 2, 3, 4)]
+    assert sum(map(len, starts)) == len(seen)
+    for start in starts:
+        assert [progress.iteration for progress in start] == list(range(1, len(start) + 1))
+    kept = max(starts, key=lambda start: start[-1].objective)
+    assert sum(start == kept for start in starts) == 1
+    assert [progress.objective / len(table) for progress in kept] == model.lower_bounds_[:-1]
+    assert len(kept) == model.n_iter_
+
+
+def test_a_fit_that_stops_at_max_iter_warns_and_keeps_the_record():
+    seen = []
     with pytest.warns(ConvergenceWarning, match="max_iter=5"):
-        lpd(max_iter=5, callbacks=[heard.append]).fit(X)
-    assert [progress.iteration for progress in heard] == [1, 2, 3, 4, 5]
+        model = lpd(max_iter=5, callbacks=[seen.append]).fit(X)
+    assert not model.converged_
+    assert [progress.iteration for progress in seen] == [1, 2, 3, 4, 5]
+    assert model.n_iter_ == 5
+    assert len(model.lower_bounds_) == 6
 
 
-def test_bar(capsys):
+def test_a_failed_fit_leaves_the_estimator_as_it_was():
+    def stop(progress):
+        if progress.iteration == 3:
+            raise KeyboardInterrupt
+
+    wider = pd.DataFrame(np.column_stack([X, X]), columns=list("abcdefgh"))
+    new = lpd(callbacks=[stop])
+    before = dict(vars(new))
+    with pytest.raises(KeyboardInterrupt):
+        new.fit(wider)
+    assert vars(new) == before
+    fitted = lpd().fit(pd.DataFrame(X, columns=list("wxyz")))
+    labels, before = fitted.labels_, dict(vars(fitted))
+    fitted.set_params(callbacks=[stop])
+    with pytest.raises(KeyboardInterrupt):
+        fitted.fit(wider)
+    infinite = wider.copy()
+    infinite.loc[3, "h"] = np.inf
+    with pytest.raises(ValueError, match="infinity in row 3, column 'h'"):
+        fitted.fit(infinite)
+    fitted.set_params(callbacks=None)
+    assert vars(fitted).keys() == before.keys()
+    assert all(vars(fitted)[name] is before[name] for name in before)
+    np.testing.assert_array_equal(fitted.predict(pd.DataFrame(X, columns=list("wxyz"))), lpd().fit(X).predict(X))
+    assert fitted.labels_ is labels
+
+
+def test_a_second_fit_replaces_the_first():
+    model = lpd().fit(pd.DataFrame(X, columns=list("abcd")), PARTIAL)
+    model.fit(X[:, :2])
+    assert not hasattr(model, "feature_names_in_")
+    assert model.n_features_in_ == 2
+    np.testing.assert_array_equal(model.posterior_, lpd().fit(X[:, :2]).posterior_)
+
+
+def test_progress_bar(capsys):
     lpd(verbose=True).fit(X)
     assert "start 1" in capsys.readouterr().err
 
@@ -218,7 +279,7 @@ def test_a_fifth_of_the_cells_missing_gives_no_nan_and_beats_mean_imputation(pri
     assert model.score(unseen) > lpd(prior=prior).fit(complete).score(unseen) - 0.5
 
 
-def test_a_row_without_cells_has_the_shares_of_the_prior():
+def test_a_row_without_values_has_the_shares_of_the_prior():
     table = X.copy()
     table[17] = np.nan
     model = lpd().fit(table)
@@ -228,7 +289,7 @@ def test_a_row_without_cells_has_the_shares_of_the_prior():
     assert model.log_likelihood(table[[17]]).values[0] == pytest.approx(0, abs=1e-9)
 
 
-def test_a_column_without_cells_is_refused_when_fitted_and_fine_afterwards():
+def test_a_column_without_values_is_refused_by_fit_only():
     table = X.copy()
     table[:, 2] = np.nan
     with pytest.raises(ValueError, match="no value in any row of column 2, only NaN; leave the column out"):
@@ -245,7 +306,7 @@ def test_infinity_is_refused_with_its_place():
             method(table)
 
 
-def test_huge_values_are_refused_with_a_remedy_when_fitted_and_harmless_afterwards():
+def test_huge_values_are_refused_by_fit_only():
     with pytest.raises(ValueError, match="column 0 are too large to be squared; rescale"):
         lpd(2).fit(np.array([[1e300], [-1e300], [0.0]]))
     model = lpd().fit(X)
@@ -281,7 +342,7 @@ def test_float32_and_mapped_tables(tmp_path):
         assert model.means_.dtype == np.float64
 
 
-# --- rows never seen, and what the processes are ----------------------------------------------------------------------
+# --- unseen rows, and descriptions of the processes -------------------------------------------------------------------
 
 
 def test_unseen_rows_are_folded_in():
@@ -293,12 +354,12 @@ def test_unseen_rows_are_folded_in():
     assert balanced_rand_score(Y[1::2], model.predict(X[1::2])) > 0.85
 
 
-def test_fitted_rows_fold_in_where_they_were():
+def test_folding_fitted_rows_in_gives_their_posterior():
     model = lpd(tol=1e-9, max_iter=5000).fit(X)
     np.testing.assert_allclose(model.transform(X), model.posterior_, atol=2e-3)
 
 
-def test_likelihood_is_reproducible_and_more_draws_err_less():
+def test_likelihood_is_reproducible_and_more_draws_reduce_the_error():
     model = lpd().fit(X)
     few, many = model.log_likelihood(X, n_draws=50), model.log_likelihood(X, n_draws=2000)
     np.testing.assert_array_equal(few.values, model.log_likelihood(X, n_draws=50).values)
@@ -309,9 +370,9 @@ def test_likelihood_is_reproducible_and_more_draws_err_less():
         model.log_likelihood(X, n_draws=1)
 
 
-def test_attributes_are_ranked_by_what_tells_two_processes_apart():
+def test_attributes_are_ranked_by_how_well_they_separate_two_processes():
     table, _ = planted(400, 4)
-    table[:, 3] = np.random.RandomState(0).normal(size=400)  # tells nothing
+    table[:, 3] = np.random.RandomState(0).normal(size=400)  # separates no processes
     model = lpd().fit(pd.DataFrame(table, columns=[f"gene {g}" for g in range(8)]))
     ranking = model.rank_attributes(0, 2)
     assert ranking.names[-1] == "gene 3"
@@ -343,7 +404,7 @@ def test_grid_search_by_score_and_held_out_likelihood_find_the_number():
     np.testing.assert_allclose(held_out.values[[0, 2]], search.cv_results_["mean_test_score"], atol=0.2)
 
 
-def test_held_out_likelihood_uses_what_is_known_of_the_other_rows():
+def test_held_out_likelihood_uses_the_side_information_of_the_training_rows():
     table = pd.DataFrame(X)
     side = SideInformation.build(150, y=PARTIAL)
     model = lpd()
@@ -354,8 +415,8 @@ def test_held_out_likelihood_uses_what_is_known_of_the_other_rows():
     folds = KFold(2, shuffle=True, random_state=0)
     found = select_n_components(model, table, [3], criterion=judge, side=side, cv=folds)
     inside, outside = next(folds.split(X))
-    told = clone(model).fit(table.iloc[inside], side=side.restrict(inside))
-    assert found.scores[0, 0] == pytest.approx(judge(told, table.iloc[outside]))
+    fitted = clone(model).fit(table.iloc[inside], side=side.restrict(inside))
+    assert found.scores[0, 0] == pytest.approx(judge(fitted, table.iloc[outside]))
     with pytest.raises(ValueError, match="at least 3, one for each labelled class"):
         select_n_components(model, X, [2, 3], side=side)
     with pytest.raises(ValueError, match="side speaks of 150 rows, but X has 149"):
@@ -375,7 +436,7 @@ def test_pickle_clone_pipeline_and_names_of_outputs():
     assert isinstance(pipeline.predict(X), np.ndarray)
 
 
-def test_posterior_may_be_left_out():
+def test_posterior_can_be_left_out():
     model = lpd(keep_posterior=False).fit(X)
     with pytest.raises(AttributeError, match="keep_posterior=True"):
         _ = model.posterior_
@@ -396,6 +457,6 @@ def test_posterior_may_be_left_out():
         ({"tol": -1}, "tol=-1"),
     ],
 )
-def test_parameters_that_make_no_sense_are_refused(parameters, message):
+def test_invalid_parameters_are_refused(parameters, message):
     with pytest.raises(ValueError, match=message):
         lpd(**{"n_processes": 3} | parameters).fit(X)

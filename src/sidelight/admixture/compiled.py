@@ -1,7 +1,7 @@
-"""The E-step of a block compiled by numba; imported only when numba is installed and the work is worth it.
+"""The E-step of a few rows compiled by numba; imported only when numba is installed and compiling pays.
 
-Results equal those of :func:`sidelight.admixture.cells.accumulate` to rounding. One attribute at a time: densities,
-exponentials and sums follow each other while its scores, (processes, rows), are in the nearest cache.
+Results equal those of :func:`sidelight.admixture.e_step.accumulate` to rounding. The attributes follow one another:
+densities, exponentials and sums of one are computed while its scores, (processes, rows), are in the nearest cache.
 """
 
 import math
@@ -11,7 +11,7 @@ from numba import njit
 
 from sidelight._typing import FloatArray
 from sidelight.admixture.model import Densities
-from sidelight.kernels.compiled import FAST, exp_of_nonpositive
+from sidelight.kernels.compiled import FAST, FAST_SUMS, exp_of_nonpositive
 
 
 def accumulate(
@@ -22,7 +22,7 @@ def accumulate(
     row_mass: FloatArray,
     sums: FloatArray,
 ) -> float:
-    """See :class:`sidelight.admixture.cells.Accumulate`."""
+    """See :func:`sidelight.admixture.e_step.accumulate`."""
     return _visit_attributes(values, observed, *densities, offsets, row_mass, sums)
 
 
@@ -84,8 +84,8 @@ def _exponentiate(
     return evidence
 
 
-# Sums may be taken in any order, which lets them be taken four at a time.
-@njit(cache=True, nogil=True, fastmath={"contract", "nnan", "nsz", "reassoc"}, error_model="numpy")
+# The sums may be reordered, so that the compiler can add four numbers at a time.
+@njit(cache=True, nogil=True, fastmath=FAST_SUMS, error_model="numpy")
 def _collect(x: FloatArray, inverse: FloatArray, scores: FloatArray, row_mass: FloatArray, sums: FloatArray) -> None:
     k, n = scores.shape
     for c in range(k):

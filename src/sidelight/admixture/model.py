@@ -1,6 +1,6 @@
-"""Latent process decomposition: its parameters, its densities, and the Dirichlet part of its bound.
+"""Latent process decomposition: its parameters, densities and draws, and the Dirichlet part of its bound.
 
-Every block of rows c (a row by itself where nothing ties it to others) has a distribution θ_c over K processes, drawn
+Every block of rows c (a row without statements is a block of its own) has a distribution θ_c over K processes, drawn
 from Dir(α). Every cell of its rows picks a process by θ_c and takes its value from that process's Gaussian for the
 cell's attribute (Rogers et al. 2005; with blocks, Li, Ying and Campbell, eqs. 1 to 5).
 """
@@ -8,12 +8,13 @@ cell's attribute (Rogers et al. 2005; with blocks, Li, Ying and Campbell, eqs. 1
 from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 from scipy.special import digamma, gammaln
 
-from sidelight._typing import FloatArray
+from sidelight._typing import AnyArray, FloatArray, IntArray
 
-# Blocks that each stay with one process drive α to 0, blocks that all share one θ drive it to infinity, both without
-# end and for next to nothing in the bound: an α_k of 0.01 is a hundredth of a cell.
+# Blocks that each use one process drive α to 0, blocks that all share one θ drive it to infinity. Neither has an end,
+# and the bound hardly changes on the way: an α_k of 0.01 counts as much as a hundredth of a cell.
 ALPHA_RANGE = (1e-2, 1e6)
 
 
@@ -26,7 +27,7 @@ class Parameters(NamedTuple):
 
 
 class State(NamedTuple):
-    """Where the ascent stands: parameters, and gamma (blocks, K), the Dirichlet posterior of every block."""
+    """What the ascent changes: parameters, and gamma (blocks, K), the Dirichlet posterior of every block."""
 
     parameters: Parameters
     gamma: FloatArray
@@ -67,7 +68,7 @@ def log_normaliser(concentration: FloatArray) -> FloatArray:
 
 
 def dirichlet_bound(alpha: FloatArray, gamma: FloatArray) -> float:
-    """Return Σ_c E_q[ln p(θ_c | α) − ln q(θ_c | γ_c)], what the blocks' distributions add to the bound.
+    """Return Σ_c E_q[ln p(θ_c | α) − ln q(θ_c | γ_c)], the part of the bound that belongs to the blocks' distributions.
 
     Li, Ying and Campbell print the entropy as E_q[q]; it is E_q[ln q].
     """
@@ -90,10 +91,56 @@ def draw(parameters: Parameters, n: int, random: np.random.RandomState) -> tuple
 def draw_log_shares(concentration: FloatArray, n: int, random: np.random.RandomState) -> FloatArray:
     """Draw ln θ (n, K) from a Dirichlet.
 
-    By logarithms of gamma variates, of which a small parameter makes numbers too small to be held themselves:
-    G(a) is G(a + 1) U^(1/a).
+    Gamma variates with a small parameter underflow, so their logarithms are drawn: G(a) has the distribution of
+    G(a + 1) U^(1/a).
     """
     size = (n, len(concentration))
     logs = np.log(random.standard_gamma(concentration + 1, size=size))
     logs += np.log1p(-random.uniform(size=size)) / concentration
     return logs - np.logaddexp.reduce(logs, axis=1, keepdims=True)
+
+
+def match_labels(shares: FloatArray, codes: IntArray, n_labels: int) -> IntArray:
+    """Return the processes (K,), those of labels 0, 1, … first.
+
+    Labels and processes are matched one to one so that the shares of labelled rows in the process of their label have
+    the largest sum.
+
+    Parameters
+    ----------
+    shares : (n, K)
+    codes : (n,)
+        Label codes, -1 unknown.
+    n_labels : int
+    """
+    sums = np.zeros((n_labels, shares.shape[1]))
+    labelled = np.flatnonzero(codes >= 0)
+    np.add.at(sums, codes[labelled], shares[labelled])
+    matched = linear_sum_assignment(sums, maximize=True)[1]
+    return np.concatenate([matched, np.setdiff1d(np.arange(shares.shape[1]), matched)])
+
+
+class AttributeRanking(NamedTuple):
+    """Attributes ranked by the distance of two processes, the largest first: columns, names, distances, each (d,)."""
+
+    columns: IntArray
+    names: AnyArray
+    distances: FloatArray
+
+    @classmethod
+    def of(cls, names: AnyArray, distances: FloatArray) -> "AttributeRanking":
+        """Return the ranking of attributes with these names and distances, each (d,)."""
+        columns = np.argsort(-distances, kind="stable")
+        return cls(columns, names[columns], distances[columns])
+
+
+def attribute_distances(means: FloatArray, scales: FloatArray, first: int, second: int) -> FloatArray:
+    """Return the Bhattacharyya distance of two processes in every attribute, (d,).
+
+    For Gaussians Δ²/4(σ² + τ²) + ½ ln((σ² + τ²)/2στ): large where the means differ, and where one process varies much
+    more than the other. Half its negative exponential bounds the error rate when a cell is assigned to one of the two.
+    The Kullback-Leibler divergence gives no such bound and is very large where one of the densities is narrow.
+    """
+    pooled = np.square(scales[first]) + np.square(scales[second])
+    shifted = 0.25 * np.square(means[first] - means[second]) / pooled
+    return shifted + 0.5 * np.log(pooled / (2 * scales[first] * scales[second]))

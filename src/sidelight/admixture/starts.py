@@ -1,17 +1,44 @@
-"""Where the ascent starts: at k-means clusters, labels respected.
+"""Where the ascent starts: at k-means clusters that respect the labels.
 
-Random starts can collapse: all blocks share one θ and α grows without end, with a bound far below.
+From random starts the ascent can collapse: all blocks share one θ, α grows without end, and the bound ends far below.
 """
+
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
-from sidelight._typing import AnyArray, FloatArray, IntArray
-from sidelight.admixture.ascent import ProcessesOnData
+from sidelight._typing import FloatArray, IntArray
+from sidelight.admixture.decomposition import Decomposition
+from sidelight.admixture.m_step import Gaussians, Sums
 from sidelight.admixture.model import Parameters, State
-from sidelight.admixture.updates import Gaussians, Sums
-from sidelight.inference.starts import lloyd, match_to_labels, nearest_components, spread_centres
+from sidelight.inference.starts import choose_rows, lloyd, match_to_labels, nearest_components, spread_centres
 
 _LLOYD_STEPS = 100
+
+
+def kmeans_starts(
+    decomposition: Decomposition, codes: IntArray, n_processes: int, n_init: int, random: np.random.RandomState
+) -> dict[int, Callable[[], State]]:
+    """Return the starts 1 to n_init, functions that make a state; the first starts k-means at the labelled rows.
+
+    Parameters
+    ----------
+    decomposition : Decomposition
+    codes : (n,)
+        Label codes, -1 unknown; label c starts in process c.
+    n_processes, n_init : int
+    random : RandomState
+    """
+    chosen = choose_rows(len(codes), None, codes, random)
+    # Missing cells are replaced by the mean of their attribute, for k-means only.
+    sample = np.nan_to_num(decomposition.scaling.standardise(decomposition.rows.table.gather(chosen)), nan=0.0)
+
+    def start(*, guided: bool) -> State:
+        centres = kmeans_centres(sample, codes[chosen], n_processes, random, guided=guided)
+        return state_at(centres, codes, decomposition)
+
+    return {number: partial(start, guided=number == 1) for number in range(1, n_init + 1)}
 
 
 def kmeans_centres(
@@ -22,7 +49,7 @@ def kmeans_centres(
     Parameters
     ----------
     sample : (m, d)
-        Rows in units of standard deviations about the mean, 0 where a cell is missing.
+        Standardised rows without missing cells.
     codes : (m,)
         Label codes, -1 unknown; label c belongs to process c.
     n_processes : int
@@ -44,7 +71,7 @@ def kmeans_centres(
     return centres
 
 
-def state_at(centres: FloatArray, codes: IntArray, on_data: ProcessesOnData) -> State:
+def state_at(centres: FloatArray, codes: IntArray, decomposition: Decomposition) -> State:
     """Return the state in which every cell of a row belongs to the process with the nearest centre.
 
     Parameters
@@ -52,14 +79,14 @@ def state_at(centres: FloatArray, codes: IntArray, on_data: ProcessesOnData) -> 
     centres : (K, d)
     codes : (n,)
         Label codes of all rows, -1 unknown; labelled rows go to the process of their label.
-    on_data : ProcessesOnData
+    decomposition : Decomposition
     """
     n_processes, d = centres.shape
     row_mass = np.zeros((len(codes), n_processes))
 
     def visit(chunk: slice) -> FloatArray:
         sums = np.zeros((3, n_processes, d))
-        for part in on_data.parts(chunk):
+        for part in decomposition.parts(chunk):
             rows = part.values.T
             nearest = nearest_components(rows, centres, codes[part.rows], np.arange(n_processes))
             n_cells = part.observed.sum(axis=0)
@@ -69,12 +96,7 @@ def state_at(centres: FloatArray, codes: IntArray, on_data: ProcessesOnData) -> 
                 sum_ += chosen @ power
         return sums
 
-    sums = Sums(*np.sum(list(on_data.visit_chunks(visit, n_processes)), axis=0))
-    gaussians = on_data.prior.update(sums, Gaussians(centres, np.ones_like(centres)))
+    sums = Sums(*np.sum(list(decomposition.visit_chunks(visit, n_processes)), axis=0))
+    gaussians = decomposition.prior.update(sums, Gaussians(centres, np.ones_like(centres)))
     alpha = np.ones(n_processes)
-    return State(Parameters(alpha, *gaussians), alpha + on_data.by_block(row_mass))
-
-
-def fill_missing(rows: AnyArray, centre: FloatArray, scale: FloatArray) -> FloatArray:
-    """Return rows in units of standard deviations about the mean, 0 where a cell is missing; for starts only."""
-    return np.nan_to_num((np.asarray(rows, dtype=float) - centre) / scale, nan=0.0)
+    return State(Parameters(alpha, *gaussians), alpha + decomposition.by_block(row_mass))

@@ -2,30 +2,28 @@
 
 import warnings
 from collections.abc import Iterable
+from copy import copy
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sidelight._typing import AnyArray, FloatArray, IntArray, LabelArray
-from sidelight.admixture.ascent import ProcessesOnData
-from sidelight.admixture.cells import accumulate_for
-from sidelight.admixture.climbing import climb
-from sidelight.admixture.fold_in import visit_folded
-from sidelight.admixture.importance import RowLogLikelihoods, row_log_likelihoods
-from sidelight.admixture.model import Parameters, State, draw
-from sidelight.admixture.ranking import AttributeRanking, attribute_distances
-from sidelight.admixture.scaling import Scaling, find_infinite, survey_observed
-from sidelight.admixture.updates import Flat, Prior, Shrinking
+from sidelight._typing import AnyArray, FloatArray, LabelArray
+from sidelight.admixture.decomposition import Decomposition
+from sidelight.admixture.e_step import kernel_for
+from sidelight.admixture.m_step import FlatPrior, Prior, ShrinkagePrior
+from sidelight.admixture.model import AttributeRanking, Parameters, State, attribute_distances, draw, match_labels
+from sidelight.admixture.scaling import refuse_infinity, survey_scaling
+from sidelight.admixture.starts import kmeans_starts
+from sidelight.admixture.unseen_rows import RowLogLikelihoods, row_log_likelihoods, row_shares
 from sidelight.estimators.base.classes import cluster_names, cluster_order
 from sidelight.estimators.base.clusterer import InformedEstimator
 from sidelight.estimators.base.results import KeptPosterior
 from sidelight.estimators.registry import register
-from sidelight.inference.executors.threads import one_blas_thread, thread_count
-from sidelight.inference.loop import Trace
+from sidelight.inference.executors.threads import Threads, one_blas_thread
+from sidelight.inference.loop import Trace, ascend_from, warn_unless_converged
 from sidelight.inference.progress import Callback
 from sidelight.inference.rows import Rows
 from sidelight.metrics import Violations, violations
@@ -33,31 +31,34 @@ from sidelight.side import SideInformation
 from sidelight.tables.array import ArrayTable
 from sidelight.tables.validation import check_choice, check_integer, check_number, read_table
 
-_PRIORS = ("ml", "map")
 _DEFAULT_PROCESSES = 3
 
 
 @register
 class LatentProcessDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KeptPosterior, InformedEstimator):
-    """Soft clusters with a latent for every cell: each row mixes a few processes, and rows of a block mix them alike.
+    """Soft clusters with a latent variable per cell: a row mixes a few processes, and rows of a block mix them alike.
 
-    Rogers et al. (2005); with blocks of rows known to belong together, Li, Ying and Campbell ("A variational approach
-    to semi-supervised clustering"). Every block has a distribution θ over processes, drawn from a Dirichlet with
+    Rogers et al. (2005); with blocks of rows that belong together, Li, Ying and Campbell ("A variational approach to
+    semi-supervised clustering"). Every block has a distribution θ over processes, drawn from a Dirichlet with
     parameter α; every cell of its rows picks a process by θ and takes its value from that process's Gaussian for the
-    attribute. A row that nobody speaks of is a block by itself; rows with the same label, must-linked rows and rows of
-    a block of ``side`` form one. Nothing in the model keeps blocks apart: two labels may end up in one process, which
-    ``violations_`` then tells, and cannot-links are refused.
+    attribute. Rows with the same label, must-linked rows and rows of a block of ``side`` form a block; every other row
+    is a block of its own. The model does not keep blocks apart: two labels may end up in one process, which
+    ``violations_`` then lists, and cannot-links are refused.
 
-    Missing cells (NaN) are left out of everything; none is filled in. A row without any cell gets the shares α/Σα.
+    The fit is a coordinate ascent of the variational bound. The E-step finds the process probabilities of every cell
+    (eq. 6); the M-step updates the Dirichlet posterior γ of every block (eq. 7), α, and the means and variances of the
+    processes (eqs. 8 and 9). It stops when the bound per row changes by less than ``tol``.
 
-    The fit works in units of each attribute's standard deviation, about its mean. Without a prior that changes nothing
-    but where k-means starts; everything that comes out is in the table's own units.
+    Missing cells (NaN) are left out of all sums and never filled in. A row without observed cells gets the shares α/Σα.
+
+    The fit measures each attribute from its mean, in standard deviations. Without a prior this affects only the k-means
+    starts. All results are in the table's own units.
 
     Parameters
     ----------
     n_processes : int, optional
-        Number of processes, the soft clusters. None takes as many as there are labelled classes, and 3 where fewer
-        than two are labelled: the model has no criterion of its own, only held-out likelihood
+        Number of processes, the soft clusters. None takes the number of labelled classes, or 3 where fewer than two
+        classes are labelled. To choose the number, compare held-out likelihoods
         (:func:`sidelight.selection.select_n_components`, or a grid search by ``score``), which takes many fits.
     prior : {"ml", "map"}, default "ml"
         Maximum likelihood for means and variances, as in the experiments of Li, Ying and Campbell, or their maximum a
@@ -70,7 +71,7 @@ class LatentProcessDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMix
         0 leaves them free.
     min_scale : float, default 0.05
         Lower limit of a process's standard deviation, in units of the attribute's own. Without one the likelihood has
-        no maximum: a process could close in on a value that several rows share.
+        no maximum: a process could shrink to a value that several rows share.
     n_init : int, default 3
         Number of starts, each from k-means; the fit with the highest bound is kept.
     max_iter : int, default 500
@@ -82,7 +83,8 @@ class LatentProcessDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMix
     keep_posterior : bool, optional
         Whether to keep ``posterior_``; None keeps it up to 64 MB.
     callbacks : iterable of callable, optional
-        Each is called with a ``Progress(iteration, objective, change)`` after every step.
+        Each is called with a ``Progress`` after every step of every start: ``start`` and ``iteration``, both from 1 on,
+        ``objective``, the bound of all rows together before the step, and ``change`` since the step before.
     verbose : bool, default False
         Show a progress bar.
 
@@ -96,14 +98,17 @@ class LatentProcessDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMix
         Number of processes.
     cluster_names_ : (n_clusters_,)
         The label of each process (labels and processes are matched one to one, as well as possible), or "new 1",
-        "new 2", … for the rest.
+        "new 2", … for the rest; "cluster 0", "cluster 1", … without labels.
     alpha_ : (n_clusters_,)
         Parameter of the Dirichlet.
     means_, scales_ : (n_clusters_, d)
         Mean and standard deviation of every attribute in every process: its density there.
     lower_bound_, lower_bounds_ : float, list of float
-        The bound per row: at the end, and before and after every step.
-    n_iter_, converged_ : int, bool
+        The bound per row of the start that was kept: at the end; and before every step and at the end, n_iter_ + 1
+        numbers.
+    n_iter_ : int
+        Number of steps of the start that was kept.
+    converged_ : bool
     violations_ : Violations
         Statements that ``labels_`` break: labels that share a process with another.
 
@@ -160,7 +165,9 @@ class LatentProcessDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMix
         side: SideInformation | None = None,
         sample_id: Any = None,
     ) -> Self:
-        """Fit the processes to a table and to what is known about its rows.
+        """Fit the processes to a table and to the side information about its rows.
+
+        The estimator changes only if the fit succeeds.
 
         Parameters
         ----------
@@ -171,9 +178,9 @@ class LatentProcessDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMix
         must_link : pairs, optional
             Pairs of row numbers, or of ids where ``sample_id`` names the rows, that belong to one block.
         cannot_link : None
-            Refused: the model has no meaning for them.
+            Refused: the model cannot use them.
         side : SideInformation, optional
-            What else is known. With ``sample_id`` its rows are found by their ids.
+            Further statements. With ``sample_id`` its rows are found by their ids.
         sample_id : (n,) array, optional
             Names of the rows.
 
@@ -182,38 +189,38 @@ class LatentProcessDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self
         """
         self._check_parameters()
-        table = read_table(self, X, reset=True)
-        known = self._read_side(len(table), y, must_link, cannot_link, side, sample_id)
-        n_processes = self._count_processes(known)
+        fitted = copy(self)  # its attributes become those of the estimator at the end
+        table = read_table(fitted, X, reset=True)
+        side = self._read_side(len(table), y, must_link, cannot_link, side, sample_id)
+        n_processes = self._count_processes(side)
         with one_blas_thread():
             rows = Rows(ArrayTable(table))
-            self._refuse_infinity(rows)
-            scaling = self._survey(rows)
-            n_scores = table.size * n_processes * self.n_init * self.max_iter // 2
-            on_data = ProcessesOnData(
+            decomposition = Decomposition(
                 rows,
-                known.closure().chunklets,
-                scaling,
+                side.closure().chunklets,
+                survey_scaling(rows, getattr(fitted, "feature_names_in_", None)),
                 self._prior(len(table)),
-                accumulate_for(n_scores),
-                thread_count(self.n_jobs),
+                kernel_for(table.size * n_processes * self.n_init * self.max_iter // 2),
+                Threads.for_jobs(self.n_jobs),
             )
-            trace = climb(
-                on_data,
-                known.labels,
-                n_processes,
-                n_init=self.n_init,
+            random = check_random_state(self.random_state)
+            trace = ascend_from(
+                kmeans_starts(decomposition, side.labels, n_processes, self.n_init, random),
+                decomposition.step,  # the E-step and the M-step
                 max_iter=self.max_iter,
                 tol=self.tol,
-                random=check_random_state(self.random_state),
+                total_weight=len(table),
                 callbacks=self.callbacks or (),
                 verbose=self.verbose,
             )
-            self._store(trace, on_data, known)
+            warn_unless_converged(trace, self.max_iter)
+            last_bound = decomposition.bound(trace.state, decomposition.expect(trace.state))
+        fitted._store(trace, last_bound, decomposition, side)
+        self.__dict__ = fitted.__dict__
         return self
 
     def predict(self, X: Any) -> LabelArray:
-        """Return the process with the largest share in each row of a table, each row a block by itself."""
+        """Return the process with the largest share in each row of a table, each row a block of its own."""
         return self._shares(X).argmax(axis=1).astype(np.int32)
 
     def predict_proba(self, X: Any) -> FloatArray:
@@ -223,18 +230,18 @@ class LatentProcessDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def transform(self, X: Any) -> FloatArray:
         """Return the share of each process in each row of a table, (n, n_clusters_), by folding the rows in.
 
-        The parameters stay as they are; γ of each row, a block by itself, is found and normalised. It is the
+        The parameters stay as they are; γ of each row, a block of its own, is found and normalised. It is the
         confidence that the row belongs to each process.
         """
         return self._shares(X)
 
     def log_likelihood(self, X: Any, n_draws: int = 1000) -> RowLogLikelihoods:
-        """Estimate the log-likelihood of each row of a table, each a block by itself, by importance sampling.
+        """Estimate the log-likelihood of each row of a table, each a block of its own, by importance sampling.
 
         Parameters
         ----------
         X : (n, d)
-            A row without any cell has log-likelihood 0.
+            A row without observed cells has log-likelihood 0.
         n_draws : int, default 1000
             Draws per row, at least 4.
 
@@ -247,7 +254,7 @@ class LatentProcessDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMix
         table = self._read_unseen(X)
         random = check_random_state(self.random_state)
         with one_blas_thread():
-            return row_log_likelihoods(table, self._parameters, n_draws, random, thread_count(self.n_jobs))
+            return row_log_likelihoods(table, self._parameters, n_draws, random, Threads.for_jobs(self.n_jobs))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean log-likelihood of the rows of a table, by importance sampling; ``y`` is ignored."""
@@ -259,7 +266,7 @@ class LatentProcessDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return draw(self._parameters, n_samples, check_random_state(self.random_state))
 
     def rank_attributes(self, first: int, second: int) -> AttributeRanking:
-        """Rank the attributes by how well they tell two processes apart.
+        """Rank the attributes by how well they separate two processes.
 
         Parameters
         ----------
@@ -270,18 +277,16 @@ class LatentProcessDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMix
         -------
         AttributeRanking
             ``columns``, ``names`` and ``distances``, the largest first: Bhattacharyya distances of the two densities of
-            each attribute. A cell of an attribute would be put down to the wrong one of the two processes at most
-            ½ exp(−distance) of the time.
+            each attribute. The error rate when a cell is assigned to one of the two processes is at most
+            ½ exp(−distance).
         """
         check_is_fitted(self)
         for name, number in (("first", first), ("second", second)):
             check_integer(name, number, least=0)
             if number >= self.n_clusters_:
                 raise ValueError(f"{name}={number!r}, but there are processes 0 to {self.n_clusters_ - 1} only.")
-        distances = attribute_distances(self.means_, self.scales_, first, second)
-        columns = np.argsort(-distances, kind="stable")
         names = getattr(self, "feature_names_in_", np.array([f"x{g}" for g in range(self.n_features_in_)], object))
-        return AttributeRanking(columns, names[columns], distances[columns])
+        return AttributeRanking.of(names, attribute_distances(self.means_, self.scales_, first, second))
 
     @property
     def _n_features_out(self) -> int:
@@ -300,20 +305,18 @@ class LatentProcessDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMix
         """Return γ of each row, normalised; apart from ``transform``, whose output scikit-learn may wrap."""
         table = self._read_unseen(X)
         with one_blas_thread():
-            parts = visit_folded(table, self._parameters, lambda _, folded: folded.gamma, thread_count(self.n_jobs))
-        gamma = np.concatenate(parts)
-        return gamma / gamma.sum(axis=1, keepdims=True)
+            return row_shares(table, self._parameters, Threads.for_jobs(self.n_jobs))
 
     def _read_unseen(self, X: Any) -> AnyArray:
         check_is_fitted(self)
         table = read_table(self, X, reset=False)
-        self._refuse_infinity(Rows(ArrayTable(table)))
+        refuse_infinity(Rows(ArrayTable(table)), getattr(self, "feature_names_in_", None))
         return table
 
     def _check_parameters(self) -> None:
         if self.n_processes is not None:
             check_integer("n_processes", self.n_processes, least=1)
-        check_choice("prior", self.prior, _PRIORS)
+        check_choice("prior", self.prior, ("ml", "map"))
         check_number("prior_mean_scale", self.prior_mean_scale, least=1e-6)
         check_number("prior_spread", self.prior_spread, least=0)
         check_number("min_scale", self.min_scale, least=1e-6, most=1)
@@ -340,69 +343,33 @@ class LatentProcessDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMix
             )
         return n_processes
 
-    def _refuse_infinity(self, rows: Rows) -> None:
-        place = find_infinite(rows)
-        if place is not None:
-            raise ValueError(
-                f"X contains infinity in row {place[0]}, {self._column(place[1])}; use NaN where a cell is missing."
-            )
-
-    def _survey(self, rows: Rows) -> Scaling:
-        """Return the units of the attributes; refuse attributes without a cell, and overflow."""
-        found = survey_observed(rows)
-        if not found.n_observed.all():
-            empty = int(np.argmin(found.n_observed))
-            raise ValueError(f"X has no value in any row of {self._column(empty)}, only NaN; leave the column out.")
-        if not np.isfinite(found.scale).all():
-            wide = int(np.argmax(~np.isfinite(found.scale)))
-            raise ValueError(f"X: the values of {self._column(wide)} are too large to be squared; rescale the column.")
-        return found
-
-    def _column(self, number: int) -> str:
-        names = getattr(self, "feature_names_in_", None)
-        return f"column {number}" if names is None else f"column {names[number]!r}"
-
     def _prior(self, n: int) -> Prior:
         # A standardised value is at most √n, so no variance of a process needs to exceed n.
         lowest, highest = self.min_scale**2, float(max(n, 1))
         if self.prior == "ml":
-            return Flat(lowest, highest)
-        return Shrinking(self.prior_mean_scale**2, self.prior_spread, lowest, highest)
+            return FlatPrior(lowest, highest)
+        return ShrinkagePrior(self.prior_mean_scale**2, self.prior_spread, lowest, highest)
 
-    def _store(self, trace: Trace[State], on_data: ProcessesOnData, side: SideInformation) -> None:
+    def _store(
+        self, trace: Trace[State], last_bound: float, decomposition: Decomposition, side: SideInformation
+    ) -> None:
         """Set the fitted attributes."""
-        n, scaling = side.n_rows, on_data.scaling
-        bound = on_data.bound(trace.state, on_data.expect(trace.state))
+        n, blocks, scaling = side.n_rows, decomposition.blocks, decomposition.scaling
         shares = trace.state.gamma / trace.state.gamma.sum(axis=1, keepdims=True)
-        order, names = _order_processes(shares[on_data.blocks], side)
-        self.labels_ = shares[:, order].argmax(axis=1).astype(np.int32)[on_data.blocks]
-        keep = self._keeps_posterior(n, len(order))
-        self._posterior = shares[on_data.blocks][:, order] if keep else None
+        processes = match_labels(shares[blocks], side.labels, len(side.label_names))
+        sizes = np.bincount(shares.argmax(axis=1)[blocks], minlength=len(processes))[processes]
+        clusters = cluster_order(side.label_names, sizes)
+        order = processes[clusters]
+        self.labels_ = shares[:, order].argmax(axis=1).astype(np.int32)[blocks]
+        self._posterior = shares[blocks][:, order] if self._keeps_posterior(n, len(order)) else None
         self.n_clusters_ = len(order)
-        self.cluster_names_ = names
+        self.cluster_names_ = cluster_names(side.label_names.tolist(), clusters)
         alpha, means, variances = trace.state.parameters
         self.alpha_ = alpha[order]
         self.means_ = scaling.centre + scaling.scale * means[order]
         self.scales_ = scaling.scale * np.sqrt(variances[order])
-        self.lower_bounds_ = [value / n for value in (*trace.objectives, bound)]
+        self.lower_bounds_ = [value / n for value in (*trace.objectives, last_bound)]
         self.lower_bound_ = self.lower_bounds_[-1]
         self.n_iter_ = len(trace.objectives)
         self.converged_ = trace.converged
         self.violations_: Violations = violations(side, self.labels_)
-
-
-def _order_processes(shares: FloatArray, side: SideInformation) -> tuple[IntArray, AnyArray]:
-    """Return the order in which processes become clusters, and the clusters' names.
-
-    Labels and processes are matched one to one so that labelled rows have the largest shares in their own. ``shares``
-    is (n, K).
-    """
-    n_labelled, n_processes = len(side.label_names), shares.shape[1]
-    table = np.zeros((n_labelled, n_processes))
-    labelled = np.flatnonzero(side.labels >= 0)
-    np.add.at(table, side.labels[labelled], shares[labelled])
-    matched = linear_sum_assignment(table, maximize=True)[1]
-    processes = np.concatenate([matched, np.setdiff1d(np.arange(n_processes), matched)])
-    sizes = np.bincount(shares.argmax(axis=1), minlength=n_processes)[processes]
-    order = cluster_order(side.label_names, sizes)
-    return processes[order], cluster_names(side.label_names.tolist(), order)

@@ -11,8 +11,8 @@ from sklearn.preprocessing import StandardScaler
 
 from sidelight import LabelledMixture, LatentProcessDecomposition
 from sidelight._typing import FloatArray, IntArray
-from sidelight.admixture.importance import row_log_likelihoods
 from sidelight.admixture.model import Parameters
+from sidelight.admixture.unseen_rows import row_log_likelihoods
 from sidelight.reproduce.framework.experiment import ONE_CLUSTER, Experiment, Setting, Summary
 from sidelight.reproduce.li.tables import LPD, blocks_of, read_set
 

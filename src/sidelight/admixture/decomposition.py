@@ -1,7 +1,6 @@
-"""The model on its data: one pass over the rows is the E-step of every cell and the sums that the M-step needs."""
+"""The model on its data: one pass over the rows is the E-step of every cell and collects the sums of the M-step."""
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeVar
@@ -10,23 +9,23 @@ import numpy as np
 from scipy import sparse
 
 from sidelight._typing import FloatArray, IntArray
-from sidelight.admixture.cells import Accumulate
-from sidelight.admixture.concentration import maximise_alpha
+from sidelight.admixture.e_step import CellKernel
+from sidelight.admixture.m_step import Gaussians, Prior, Sums, maximise_alpha
 from sidelight.admixture.model import Densities, Parameters, State, dirichlet_bound, expected_log
 from sidelight.admixture.scaling import Scaling
-from sidelight.admixture.updates import Gaussians, Prior, Sums
+from sidelight.inference.executors.threads import ONE_THREAD
+from sidelight.inference.protocols import Executor
 from sidelight.inference.rows import Rows
-from sidelight.tables.table import CHUNK_ROWS
+from sidelight.tables.table import CHUNK_ROWS, row_ranges
 
 Result = TypeVar("Result")
 
-_BLOCK_ROWS = 256
-_BLOCK_CELLS = 131_072
-_CHUNK_SCORES = 20_000_000
+_PART_CELLS = 131_072
+_LEAST_PART_ROWS = 16
 
 
 class Expectation(NamedTuple):
-    """What a pass gives: sums over rows, Σ Q over the cells of each block (blocks, K), and the cells' evidence."""
+    """Result of a pass: sums over rows, Σ Q over the cells of each block (blocks, K), and the evidence of all cells."""
 
     sums: Sums
     mass: FloatArray
@@ -36,7 +35,7 @@ class Expectation(NamedTuple):
 class Part(NamedTuple):
     """A few rows of the table in the units of the fit, one attribute after the other.
 
-    ``values`` (d, rows) are 0 and ``observed`` (d, rows) is 0 where a cell is missing; ``rows`` says which rows.
+    ``values`` (d, rows) are 0 and ``observed`` (d, rows) is 0 where a cell is missing; ``rows`` are the row numbers.
     """
 
     rows: slice
@@ -45,8 +44,8 @@ class Part(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class ProcessesOnData:
-    """Latent process decomposition of a table whose rows fall into blocks, ready to be stepped.
+class Decomposition:
+    """Latent process decomposition of a table whose rows fall into blocks.
 
     Parameters
     ----------
@@ -56,17 +55,23 @@ class ProcessesOnData:
     scaling : Scaling
         Parameters are in its units; the bound is in those of the table.
     prior : Prior
-    accumulate : Accumulate
-    n_threads : int
-        The results are the same for any number.
+    kernel : CellKernel
+    executor : Executor
+        Runs the chunks of a pass; the results do not depend on it.
+    part_rows : int
+        Most rows that the kernel takes at a time; fewer in a table with many columns.
+    chunk_scores : int
+        Most cells times processes that a thread takes at a time.
     """
 
     rows: Rows
     blocks: IntArray
     scaling: Scaling
     prior: Prior
-    accumulate: Accumulate
-    n_threads: int = 1
+    kernel: CellKernel
+    executor: Executor = ONE_THREAD
+    part_rows: int = 256
+    chunk_scores: int = 20_000_000
 
     def step(self, state: State) -> tuple[State, float]:
         """Return the next state and the bound of the given one."""
@@ -84,8 +89,8 @@ class ProcessesOnData:
             sums, evidence = np.zeros((3, n_processes, d)), 0.0
             for part in self.parts(chunk):
                 mass = np.zeros((n_processes, part.values.shape[1]))
-                own = np.ascontiguousarray(offsets[self.blocks[part.rows]].T)
-                evidence += self.accumulate(part.values, part.observed, densities, own, mass, sums)
+                row_offsets = np.ascontiguousarray(offsets[self.blocks[part.rows]].T)
+                evidence += self.kernel(part.values, part.observed, densities, row_offsets, mass, sums)
                 row_mass[part.rows] = mass.T
             return sums, evidence
 
@@ -96,26 +101,26 @@ class ProcessesOnData:
         return Expectation(Sums(*sums), self.by_block(row_mass), evidence)
 
     def bound(self, state: State, expectation: Expectation) -> float:
-        """Return the bound at a state, given its expectation: Q is then the best there is for its γ."""
+        """Return the bound at a state, given its expectation, in which Q is the best for γ."""
         alpha, means, variances = state.parameters
         prior = self.prior.log_density(Gaussians(means, variances))
         return expectation.evidence + dirichlet_bound(alpha, state.gamma) + prior - self.scaling.log_volume
 
     def maximise(self, state: State, expectation: Expectation) -> State:
-        """Return the state after each of γ (eq. 7), α, means and variances (eqs. 8 and 9) is maximised in turn."""
+        """Return the state after γ (eq. 7), α, means and variances (eqs. 8 and 9) are maximised in turn."""
         alpha, means, variances = state.parameters
         gamma = alpha + expectation.mass
         alpha = maximise_alpha(alpha, expected_log(gamma).mean(axis=0))
         gaussians = self.prior.update(expectation.sums, Gaussians(means, variances))
         return State(Parameters(alpha, *gaussians), gamma)
 
-    def by_block(self, of_rows: FloatArray) -> FloatArray:
-        """Add up what belongs to the rows (n, K) of each block."""
-        return of_rows if self._membership is None else self._membership @ of_rows
+    def by_block(self, row_values: FloatArray) -> FloatArray:
+        """Return the sums over the rows of each block (blocks, K) of values (n, K)."""
+        return row_values if self._membership is None else self._membership @ row_values
 
     @cached_property
     def _membership(self) -> sparse.csr_array | None:
-        """Blocks by rows, 1 where a row belongs; None where every row is a block by itself, in order."""
+        """Blocks by rows, 1 where a row belongs to the block; None where block c is row c alone."""
         n = len(self.blocks)
         if np.array_equal(self.blocks, np.arange(n)):
             return None
@@ -124,32 +129,24 @@ class ProcessesOnData:
 
     def parts(self, chunk: slice) -> Iterator[Part]:
         """Yield the rows of a chunk, a few at a time."""
-        centre, scale = self.scaling.centre[:, None], self.scaling.scale[:, None]
-        for block in self.rows.blocks(chunk, self._part_rows):
-            assert isinstance(block.numbers, slice)
-            values = np.asarray(block.values, dtype=float).T - centre
-            values /= scale
+        for part in self.rows.blocks(chunk, self._rows_per_part):
+            assert isinstance(part.numbers, slice)
+            values = np.ascontiguousarray(self.scaling.standardise(part.values).T)
             observed = np.ones_like(values)
             missing = np.isnan(values)
             if missing.any():
                 values[missing] = observed[missing] = 0.0
-            yield Part(block.numbers, np.ascontiguousarray(values), np.ascontiguousarray(observed))
+            yield Part(part.numbers, values, observed)
 
     @property
-    def _part_rows(self) -> int:
-        return max(min(_BLOCK_ROWS, _BLOCK_CELLS // self.rows.shape[1]), 16)
+    def _rows_per_part(self) -> int:
+        return max(min(self.part_rows, _PART_CELLS // self.rows.shape[1]), _LEAST_PART_ROWS)
 
     def visit_chunks(self, visit: Callable[[slice], Result], n_processes: int) -> Iterator[Result]:
-        """Visit all rows, in threads if there are several, and yield the results in the order of the rows.
+        """Visit all rows, chunk by chunk, and yield the results in the order of the rows.
 
-        The chunks depend on the shape of the problem alone, so that sums come out the same for any number of threads.
+        The chunks depend only on the shape of the problem, so that sums are the same for any number of threads.
         """
         n, d = self.rows.shape
-        size = max(min(CHUNK_ROWS, _CHUNK_SCORES // (d * n_processes)), self._part_rows)
-        chunks = [slice(start, min(start + size, n)) for start in range(0, n, size)]
-        n_threads = min(self.n_threads, len(chunks))
-        if n_threads == 1:
-            yield from map(visit, chunks)
-        else:
-            with ThreadPoolExecutor(n_threads) as threads:
-                yield from threads.map(visit, chunks)
+        size = max(min(CHUNK_ROWS, self.chunk_scores // (d * n_processes)), self._rows_per_part)
+        return self.executor.run(lambda _, chunk: visit(chunk), row_ranges(n, size), lambda: None)
