@@ -18,10 +18,10 @@ from sidelight.cli.options import (
     seed_option,
     table_output_option,
 )
+from sidelight.cli.output import check_file_free, output_text
 from sidelight.cli.result.askable import Pool
 from sidelight.cli.result.folder import open_result
 from sidelight.cli.tables.files import check_columns, open_table, read_text, some
-from sidelight.cli.whole import check_file_free, output_text
 
 _FIRST_COLUMNS = ("id_a", "id_b", "relation", "chance_same")
 

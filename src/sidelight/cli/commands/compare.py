@@ -16,8 +16,9 @@ from sidelight._typing import AnyArray, BoolArray
 from sidelight.cli.console import Voice
 from sidelight.cli.errors import Refusal
 from sidelight.cli.options import encoding_option, force_option, json_option, quiet_option
+from sidelight.cli.output import check_file_free
 from sidelight.cli.tables.files import TableFile, check_columns, open_table, read_ids, read_text, some
-from sidelight.cli.whole import check_file_free, whole_file
+from sidelight.files.whole import whole_file
 from sidelight.metrics import clustering_accuracy_score, purity_score
 
 _CLUSTER_COLUMNS = ("name", "cluster")

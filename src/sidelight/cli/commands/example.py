@@ -11,7 +11,8 @@ import numpy as np
 from sidelight.cli.console import Voice
 from sidelight.cli.customers import draw_customers, draw_judgements, draw_labels
 from sidelight.cli.options import force_option, quiet_option, seed_option
-from sidelight.cli.whole import check_file_free, whole_file
+from sidelight.cli.output import check_file_free
+from sidelight.files.whole import whole_file
 
 _LABELS_PER_SEGMENT = 6
 _JUDGED_PAIRS = 60

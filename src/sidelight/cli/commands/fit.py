@@ -13,13 +13,14 @@ from sidelight.cli.errors import refusing
 from sidelight.cli.extras import check_drawing
 from sidelight.cli.models import MODELS, check_takes, make_model
 from sidelight.cli.options import encoding_option, force_option, json_option, quiet_option, seed_option
+from sidelight.cli.output import check_folder_free, check_room
 from sidelight.cli.result.askable import Pool, choose_rows, read_cells
 from sidelight.cli.result.clusters import Placed, write_clusters
 from sidelight.cli.result.folder import CLUSTERS, REPORT, is_result, write_result
 from sidelight.cli.result.summary import found_lines, summarise, summary_table
 from sidelight.cli.statements.given import Known, Request, read_known
 from sidelight.cli.tables.recipe import Recipe, as_numbers, learn_columns
-from sidelight.cli.whole import check_folder_free, check_room, whole_folder
+from sidelight.files.whole import whole_folder
 from sidelight.inference.loop import Progress
 
 # What a result takes on the disk, roughly: a line of clusters.csv, labels and posterior; and the report and the rest.

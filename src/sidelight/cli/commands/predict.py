@@ -17,11 +17,11 @@ from sidelight.cli.options import (
     result_argument,
     table_output_option,
 )
+from sidelight.cli.output import check_file_free, output_text
 from sidelight.cli.result.clusters import Placed, write_placed
 from sidelight.cli.result.folder import open_result
 from sidelight.cli.tables.files import TableFile, check_columns, open_table, read_ids
 from sidelight.cli.tables.recipe import Recipe, read_by_recipe
-from sidelight.cli.whole import check_file_free, output_text
 
 _PLACED_AT_ONCE = 50_000
 

@@ -56,9 +56,9 @@ def open_result(folder: Path) -> Result:
 
 def write_result(folder: Path, *, model: Any, recipe: Recipe, pool: Pool, summary: dict[str, Any]) -> None:
     """Write everything but the table of clusters and the report into a folder."""
-    from sidelight.persistence import save
+    from sidelight.persistence import write_model
 
-    save(model, folder / _MODEL)
+    write_model(model, folder / _MODEL)
     recipe.write(folder / _RECIPE)
     (folder / _ASKABLE).mkdir()
     write_pool(pool, folder / _ASKABLE)

@@ -1,8 +1,7 @@
-"""Output appears whole or not at all, whatever happens while it is written."""
+"""Places for output are checked first, and a command that fails leaves nothing there."""
 
 import os
 import resource
-import signal
 import subprocess
 import sys
 import time
@@ -13,49 +12,11 @@ from click.testing import CliRunner
 
 from sidelight.cli.errors import Refusal
 from sidelight.cli.main import main
-from sidelight.cli.whole import check_file_free, check_folder_free, check_room, whole_file, whole_folder
-
-HALF_WRITTEN = """
-import sys, time
-from pathlib import Path
-from sidelight.cli.whole import whole_folder
-with whole_folder(Path(sys.argv[1])) as folder:
-    (folder / "first.csv").write_text("half")
-    print("half written", flush=True)
-    time.sleep(600)
-"""
+from sidelight.cli.output import check_file_free, check_folder_free, check_room
 
 
 def names(folder):
     return sorted(path.name for path in folder.iterdir())
-
-
-def test_a_file_takes_its_name_when_it_is_complete(tmp_path):
-    with whole_file(tmp_path / "table.csv") as file:
-        file.write("a\n")
-        assert "table.csv" not in names(tmp_path)
-    assert names(tmp_path) == ["table.csv"]
-    assert (tmp_path / "table.csv").read_text(encoding="utf-8") == "a\n"
-
-
-def test_a_failure_leaves_what_was_there(tmp_path):
-    (tmp_path / "table.csv").write_text("old", encoding="utf-8")
-    with pytest.raises(ZeroDivisionError), whole_file(tmp_path / "table.csv") as file:
-        file.write("new" * (1 // file.write("")))
-    assert names(tmp_path) == ["table.csv"]
-    assert (tmp_path / "table.csv").read_text(encoding="utf-8") == "old"
-
-
-def test_a_folder_replaces_the_one_before_as_a_whole(tmp_path):
-    for content in ("old", "new"):
-        with whole_folder(tmp_path / "result") as folder:
-            (folder / content).write_text(content, encoding="utf-8")
-    assert names(tmp_path) == ["result"]
-    assert names(tmp_path / "result") == ["new"]
-    with pytest.raises(ZeroDivisionError), whole_folder(tmp_path / "result") as folder:
-        (folder / "newer").write_text(str(1 / 0), encoding="utf-8")
-    assert names(tmp_path) == ["result"]
-    assert names(tmp_path / "result") == ["new"]
 
 
 def test_what_must_not_be_replaced(tmp_path):
@@ -86,54 +47,6 @@ def test_room_is_looked_for_before_long_work(tmp_path):
     check_room(tmp_path / "result", 1)
     with pytest.raises(Refusal, match="no room for the output"):
         check_room(tmp_path / "result", 1 << 60)
-
-
-@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGKILL])
-def test_a_stopped_process_leaves_nothing_half_written(tmp_path, stop):
-    target = tmp_path / "output"
-    process = subprocess.Popen([sys.executable, "-c", HALF_WRITTEN, str(target)], stdout=subprocess.PIPE)
-    assert process.stdout.readline() == b"half written\n"
-    process.send_signal(stop)
-    process.wait()
-    process.stdout.close()
-    assert process.returncode != 0
-    assert not target.exists()
-    if stop == signal.SIGTERM:
-        assert names(tmp_path) == []
-    # What a killed process could not remove, the next run does.
-    with whole_file(target) as file:
-        file.write("whole")
-    assert names(tmp_path) == ["output"]
-
-
-KILLED_WHILE_REPLACING = """
-import os, signal, sys
-from pathlib import Path
-from sidelight.cli.whole import whole_folder
-def kill(event, arguments):
-    # The second rename, of the new folder to its place, comes when the old one has been moved away.
-    if event == "os.rename" and str(arguments[0]).endswith(".partial"):
-        os.kill(os.getpid(), signal.SIGKILL)
-sys.addaudithook(kill)
-with whole_folder(Path(sys.argv[1])) as folder:
-    (folder / "new.csv").write_text("new")
-"""
-
-
-def test_a_process_killed_between_the_two_renames_loses_nothing(tmp_path):
-    target = tmp_path / "result"
-    with whole_folder(target) as folder:
-        (folder / "old.csv").write_text("old")
-    killed = subprocess.run([sys.executable, "-c", KILLED_WHILE_REPLACING, str(target)], check=False)
-    assert killed.returncode == -signal.SIGKILL
-    assert not target.exists()
-    with pytest.raises(Refusal, match="exists; add --force"):
-        check_folder_free(target, force=False, ours=lambda _: True, what="result")
-    assert names(target) == ["old.csv"]
-    with whole_folder(target) as folder:
-        (folder / "newer.csv").write_text("newer")
-    assert names(tmp_path) == ["result"]
-    assert names(target) == ["newer.csv"]
 
 
 @pytest.fixture(scope="module")

@@ -1,11 +1,13 @@
 """A saved folder is there whole or not at all, and nothing but a saved model is ever replaced."""
 
+import os
 import subprocess
 import sys
 
 import pytest
 
 from sidelight import LabelledMixture, load, save
+from sidelight.persistence import write_model
 
 MODEL = LabelledMixture(2, random_state=1)
 OTHER = LabelledMixture(3, random_state=2)
@@ -118,12 +120,12 @@ def test_a_process_that_is_killed_leaves_a_whole_model(tmp_path):
     assert 10 < n_steps < 99
     kept = []
     for step in range(1, n_steps + 1):
-        found = {path.name.partition("-")[0]: path for path in (tmp_path / str(step)).iterdir()}
-        assert found.keys() <= {"model", "model.unfinished", "model.replaced"}
+        found = {path.suffix: path for path in (tmp_path / str(step)).iterdir()}
+        assert found.keys() <= {"", ".partial", ".before"}
         # Between two renamings the old one stands beside its place.
-        whole = load(found.get("model", found.get("model.replaced")))
+        whole = load(found.get("", found.get(".before")))
         assert (whole.means_init == whole.n_components).all()
-        kept.append((whole.n_components, "model" in found))
+        kept.append((whole.n_components, "" in found))
     # The old model, for a moment under another name, then the new one.
     assert kept == sorted(kept, key=lambda outcome: (outcome[0], not outcome[1]))
     assert set(kept) == {(1, True), (1, False), (2, True)}
@@ -131,9 +133,17 @@ def test_a_process_that_is_killed_leaves_a_whole_model(tmp_path):
 
 
 def test_a_replacement_cut_short_is_pointed_to(tmp_path):
-    save(MODEL, tmp_path / "model.replaced-1a2b3c4d")
-    with pytest.raises(ValueError, match="an interrupted save has left model.replaced-1a2b3c4d beside it"):
+    save(MODEL, tmp_path / ".model.elsewhere-1-0.before")
+    with pytest.raises(ValueError, match="an interrupted save has left .model.elsewhere-1-0.before beside it"):
         load(tmp_path / "model")
+
+
+def test_a_model_goes_plainly_into_a_folder_that_is_written_whole(tmp_path, monkeypatch):
+    save(MODEL, tmp_path / "saved")
+    monkeypatch.delattr(os, "rename")
+    write_model(MODEL, tmp_path / "written")
+    for name in ("model.json", "arrays.npz", "SHA256SUMS"):
+        assert (tmp_path / "written" / name).read_bytes() == (tmp_path / "saved" / name).read_bytes()
 
 
 def test_a_disk_that_is_full_leaves_the_old_model(tmp_path):
