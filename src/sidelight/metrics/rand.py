@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from sklearn.metrics.cluster import pair_confusion_matrix
-
 from sidelight.metrics.contingency import compare
 
 
@@ -33,6 +31,8 @@ def balanced_rand_score(y_true: Any, y_pred: Any, *, rows: Any = None) -> float:
     >>> balanced_rand_score([0, 0, 1, 1], [0, 0, 1, 2])
     0.75
     """
+    from sklearn.metrics.cluster import pair_confusion_matrix
+
     confusion = pair_confusion_matrix(*compare(y_true, y_pred, rows))
     rates = [float(confusion[kind, kind] / total) for kind in (0, 1) if (total := confusion[kind].sum())]
     return sum(rates) / len(rates) if rates else 1.0

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from sidelight._typing import AnyArray
+from sidelight.estimators.registry import is_registered
 from sidelight.exceptions import ForeignFileError
 from sidelight.persistence.encoding import SPARSE, is_plain_scalar
-from sidelight.persistence.tags import class_of, field_names, is_estimator
+from sidelight.persistence.tags import class_of, field_names
 
 _NO_NUMERAL = {text: float(text) for text in ("nan", "inf", "-inf")}
 
@@ -95,7 +96,7 @@ class Decoder:
         name, forms = content
         cls = class_of(name, self._number)
         attributes = {name: self.decode(form) for name, form in forms.items()}
-        return _estimator(cls, attributes) if is_estimator(cls) else _record(cls, attributes)
+        return _estimator(cls, attributes) if is_registered(cls) else _record(cls, attributes)
 
 
 def _strings(content: Any) -> AnyArray:

@@ -25,8 +25,9 @@ from scipy.sparse import csc_array, csc_matrix, csr_array, csr_matrix, issparse
 
 from sidelight._storable import tag_of
 from sidelight._typing import AnyArray
+from sidelight.estimators.registry import is_registered
 from sidelight.persistence.archive import is_plain
-from sidelight.persistence.tags import field_names, is_estimator, is_record
+from sidelight.persistence.tags import field_names, is_record
 
 SPARSE = {cls.__name__: cls for cls in (csr_array, csc_array, csr_matrix, csc_matrix)}
 _WORD = 2**63
@@ -82,7 +83,7 @@ class Encoder:
             parts = {name: getattr(value, name) for name in ("data", "indices", "indptr")}
             shape = [int(length) for length in value.shape]
             return {"sparse": [kind.__name__, shape, *(self._array(p, (*path, name)) for name, p in parts.items())]}
-        if is_estimator(kind):
+        if is_registered(kind):
             return self._object(kind, vars(value), path)
         if is_record(kind):
             return self._object(kind, {name: getattr(value, name) for name in field_names(kind)}, path)

@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from sidelight._version import __version__
-from sidelight.estimators.registry import all_estimators
+from sidelight.estimators.registry import all_estimators, is_registered
 from sidelight.exceptions import ForeignFileError
 from sidelight.files.checksums import CHECKSUMS, ChecksumError, read_checked, write_with_checksums
 from sidelight.files.whole import left_behind, recover, whole_folder
 from sidelight.persistence.archive import pack, unpack
 from sidelight.persistence.decoding import Decoder
 from sidelight.persistence.encoding import Encoder
-from sidelight.persistence.tags import is_estimator
 
 FORMAT = 2
 REMEDY = "take a copy that is whole, or save the model again"
@@ -106,10 +105,11 @@ def load(folder: str | os.PathLike[str]) -> Any:
     content = _read(path, _ARRAYS)
     with _speaking_of(path / _ARRAYS):
         arrays = unpack(content)
+    all_estimators()  # imports the classes that models are made of, which the file calls by their tags
     decoder = Decoder(arrays, described["format"])
     with _speaking_of(path / _MODEL):
         model = decoder.decode(described["model"])
-        if not is_estimator(type(model)):
+        if not is_registered(type(model)):
             raise ForeignFileError("it describes no estimator")
     if decoder.unused:
         raise ForeignFileError(
@@ -120,7 +120,7 @@ def load(folder: str | os.PathLike[str]) -> Any:
 
 def _encoded(model: Any) -> dict[str, bytes]:
     """Return the files of a saved model, by their names."""
-    if not is_estimator(type(model)):
+    if not is_registered(type(model)):
         known = ", ".join(name for name, _ in all_estimators())
         raise TypeError(f"model must be an estimator of sidelight, not {type(model).__name__}; one of {known}.")
     encoder = Encoder()

@@ -4,14 +4,9 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from sidelight._storable import tag_of, tagged
-from sidelight.estimators.registry import all_estimators
+from sidelight.estimators.registry import is_registered
 from sidelight.exceptions import ForeignFileError
 from sidelight.persistence.format_1 import TAGS
-
-
-def is_estimator(cls: type) -> bool:
-    """Say whether a class is one of sidelight's public estimators."""
-    return any(cls is estimator for _, estimator in all_estimators())
 
 
 def is_record(cls: type) -> bool:
@@ -37,7 +32,7 @@ def class_of(name: str, number: int) -> type[Any]:
     """
     tag = TAGS.get(name) if number == 1 else name
     found = None if tag is None else tagged(tag)
-    if found is None or not (is_estimator(found) or is_record(found)):
+    if found is None or not (is_registered(found) or is_record(found)):
         raise ForeignFileError(
             f"it names {name!r}, which is not a class that models of this sidelight are made of; where another package "
             "adds it, import that package first"

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import logsumexp
-from sklearn.cluster import KMeans
 
 from sidelight._typing import FloatArray, IntArray
 from sidelight.couplings.independent import Independent
@@ -125,6 +124,8 @@ def freely_drawn(mixture: Mixture, state: MixtureState, labels: IntArray, n_labe
 
 def kmeans_centres(rows: FloatArray, n_components: int, random: np.random.RandomState) -> FloatArray:
     """Return the centres of k-means (components, d), in the units of the table."""
+    from sklearn.cluster import KMeans
+
     return KMeans(n_components, n_init=_KMEANS_STARTS, random_state=random).fit(rows).cluster_centers_
 
 

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, diags_array
-from sklearn.decomposition import TruncatedSVD
 
 from sidelight._typing import FloatArray
 from sidelight.estimators.starts.sample import Data, scale_of
@@ -90,4 +89,6 @@ def _words(counts: Any, weights: FloatArray, random: np.random.RandomState) -> F
     scaled = proportions @ diags_array(np.sqrt(occurrences.sum() / occurrences))
     if scaled.shape[1] <= _DIRECTIONS:
         return scaled.toarray()
+    from sklearn.decomposition import TruncatedSVD
+
     return TruncatedSVD(min(_DIRECTIONS, scaled.shape[0]), random_state=random).fit_transform(scaled)
