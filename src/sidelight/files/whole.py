@@ -42,13 +42,13 @@ def whole_file(target: Path, mode: str = "w") -> AbstractContextManager[IO[Any]]
 
 @contextmanager
 def _whole_file(target: Path, mode: str) -> Iterator[IO[Any]]:
-    text = {} if mode == "wb" else {"encoding": "utf-8", "newline": ""}
+    encoding, newline = (None, None) if mode == "wb" else ("utf-8", "")
     if target.exists() and not target.is_file():
-        with target.open(mode, **text) as file:
+        with target.open(mode, encoding=encoding, newline=newline) as file:
             yield file
         return
     with _partial(target) as partial:
-        with partial.open(mode, **text) as file:
+        with partial.open(mode, encoding=encoding, newline=newline) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())

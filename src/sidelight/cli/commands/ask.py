@@ -1,4 +1,4 @@
-"""``sidelight ask``: the pairs whose answer would teach the model most."""
+"""``sidelight ask``: the most informative pairs."""
 
 import csv
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from typing import Any, TextIO
 
 import click
 
-from sidelight.cli.console import Voice
+from sidelight.cli.console import Terminal
 from sidelight.cli.errors import Refusal, refusing
 from sidelight.cli.options import (
     encoding_option,
@@ -19,8 +19,8 @@ from sidelight.cli.options import (
     table_output_option,
 )
 from sidelight.cli.output import check_file_free, output_text
-from sidelight.cli.result.askable import Pool
 from sidelight.cli.result.folder import open_result
+from sidelight.cli.result.pool import Pool
 from sidelight.cli.tables.files import check_columns, open_table, read_text, some
 
 _FIRST_COLUMNS = ("id_a", "id_b", "relation", "chance_same")
@@ -61,7 +61,7 @@ def ask(
     """
     from sidelight.asking import informative_pairs
 
-    voice = Voice(quiet=quiet, as_json=as_json)
+    terminal = Terminal(quiet=quiet, as_json=as_json)
     if output is None and as_json:
         raise Refusal("--json leaves no room for the table on standard output; name a file for it with -o.")
     if output is not None:
@@ -71,16 +71,18 @@ def ask(
         raise Refusal(f"{result} knows no ids to ask about; fit again with --id-column.")
     answers = None if answers_from is None else _read_answers(answers_from, opened.recipe.id_column, encoding)
     pool = opened.pool()
-    with voice.stage("choosing pairs"), voice.hearing_warnings(), refusing(str(result)):
+    with terminal.progress("choosing pairs"), terminal.warnings_as_notes(), refusing(str(result)):
         questions = informative_pairs(pool.posterior, pool.side, n_pairs=number, X=pool.positions, random_state=seed)
     rows = list(_rows(pool, questions, answers))
     with output_text(output) as text:
         _write(text, pool, rows)
     if len(rows) < number:
-        voice.note(f"there are only {len(rows)} pairs whose answer the model does not know already.")
+        terminal.note(f"there are only {len(rows)} pairs whose answer the model does not know already.")
     if answers is None:
-        voice.tell("fill in the column relation with must or cannot, and give the file to sidelight fit with --links")
-    voice.give({"pairs": len(rows), "notes": voice.notes, "output": str(output)})
+        terminal.tell(
+            "fill in the column relation with must or cannot, and give the file to sidelight fit with --links"
+        )
+    terminal.print_json({"pairs": len(rows), "notes": terminal.notes, "output": str(output)})
 
 
 def _read_answers(path: Path, id_column: str, encoding: str) -> dict[str, str]:

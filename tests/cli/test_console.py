@@ -9,63 +9,63 @@ import warnings
 
 from rich.table import Table
 
-from sidelight.cli.console import Voice
+from sidelight.cli.console import Terminal
 
 
 def test_results_go_out_and_notes_go_aside(capsys):
-    voice = Voice()
-    voice.note("a note [b]with[/b] :smile:")
-    voice.show("a result")
-    voice.give({"rows": 1})
+    terminal = Terminal()
+    terminal.note("a note [b]with[/b] :smile:")
+    terminal.show("a result")
+    terminal.print_json({"rows": 1})
     printed = capsys.readouterr()
     assert printed.out == "a result\n"
     assert printed.err == "a note [b]with[/b] :smile:\n"
-    assert voice.notes == ["a note [b]with[/b] :smile:"]
+    assert terminal.notes == ["a note [b]with[/b] :smile:"]
 
 
 def test_json_has_standard_output_to_itself(capsys):
-    voice = Voice(as_json=True)
-    voice.show("a result")
-    voice.give({"name": "Århus"})
+    terminal = Terminal(as_json=True)
+    terminal.show("a result")
+    terminal.print_json({"name": "Århus"})
     printed = capsys.readouterr()
     assert json.loads(printed.out) == {"name": "Århus"}
     assert printed.err == "a result\n"
 
 
 def test_quiet_is_quiet_but_keeps_notes(capsys):
-    voice = Voice(quiet=True)
-    voice.note("a note")
-    voice.show("a result")
-    with voice.stage("working") as move:
-        move(1, "detail")
+    terminal = Terminal(quiet=True)
+    terminal.note("a note")
+    terminal.show("a result")
+    with terminal.progress("working") as update:
+        update(1, "detail")
     assert capsys.readouterr() == ("", "")
-    assert voice.notes == ["a note"]
+    assert terminal.notes == ["a note"]
 
 
 def test_names_in_tables_are_not_taken_for_markup(capsys):
     table = Table()
     table.add_column("name")
     table.add_row("[red]:smile:[/red]")
-    Voice().show(table)
+    Terminal().show(table)
     assert "[red]:smile:[/red]" in capsys.readouterr().out
 
 
 def test_warnings_become_notes(capsys):
-    voice = Voice()
-    with voice.hearing_warnings():
+    terminal = Terminal()
+    with terminal.warnings_as_notes():
         warnings.warn("of two\nlines", UserWarning, stacklevel=1)
         warnings.warn("of two\nlines", UserWarning, stacklevel=1)
         warnings.warn("for developers", DeprecationWarning, stacklevel=1)
-    assert voice.notes == ["of two lines"]
+    assert terminal.notes == ["of two lines"]
     assert capsys.readouterr().err == "of two lines\n"
 
 
 WORK = """
 import time
-from sidelight.cli.console import Voice
-with Voice().stage("placing", total=4) as move:
+from sidelight.cli.console import Terminal
+with Terminal().progress("placing", total=4) as update:
     for done in range(5):
-        move(done, f"row {done}")
+        update(done, f"row {done}")
         time.sleep(0.15)
 """
 

@@ -1,9 +1,9 @@
-"""Rows to ask about: kept with a result, with their values, so that questions need nothing but the result."""
+"""The pool of rows that questions are chosen from: kept with a result, so that ``ask`` needs nothing else."""
 
 import csv
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -11,10 +11,10 @@ from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.cli.errors import Refusal
 from sidelight.cli.extras import arrow
 from sidelight.cli.tables.files import TableFile
-from sidelight.side import SideInformation
 
-# So many rows are enough to find questions among, however long the table is.
-_MOST_ROWS = 20_000
+if TYPE_CHECKING:
+    from sidelight.side import SideInformation
+
 _NUMBERS = ("posterior", "positions")
 _SIDE = ("labels", "label_names", "must_link", "cannot_link", "must_link_confidence", "cannot_link_confidence")
 
@@ -26,11 +26,11 @@ class Pool(NamedTuple):
     ----------
     ids : (m,) str
     posterior : (m, clusters)
-        Of the fitted model, using what is known.
+        Of the fitted model, given the side information.
     positions : (m, d)
         Where the rows are, as standardised numbers.
     side : SideInformation
-        What is known about these rows.
+        About these rows.
     columns : list of str
         Names of the columns that are shown.
     values : list of list of str
@@ -40,32 +40,45 @@ class Pool(NamedTuple):
     ids: AnyArray
     posterior: FloatArray
     positions: FloatArray
-    side: SideInformation
+    side: "SideInformation"
     columns: list[str]
     values: list[list[str]]
 
 
-def choose_rows(side: SideInformation, seed: int) -> IntArray:
-    """Return the rows to keep: all of a small table; of a large one those with statements and some of the others."""
-    if side.n_rows <= _MOST_ROWS:
+class PoolRows(NamedTuple):
+    """Which rows of a table are in the pool, and their cells (see `Pool`)."""
+
+    rows: IntArray
+    columns: list[str]
+    values: list[list[str]]
+
+
+def choose_rows(side: "SideInformation", seed: int, *, most: int = 20_000) -> IntArray:
+    """Return the rows of the pool: all of a small table; of a large one those with statements and some others.
+
+    Parameters
+    ----------
+    side : SideInformation
+    seed : int
+    most : int
+        Number of rows that are enough to find questions among.
+    """
+    if side.n_rows <= most:
         return np.arange(side.n_rows)
     others = np.flatnonzero(~side.mentioned)
-    room = min(max(_MOST_ROWS - int(side.mentioned.sum()), 0), len(others))
+    room = min(max(most - int(side.mentioned.sum()), 0), len(others))
     drawn = np.random.default_rng(seed).choice(others, room, replace=False)
     return np.sort(np.concatenate([np.flatnonzero(side.mentioned), drawn]))
 
 
-def read_cells(file: TableFile, columns: Sequence[str], rows: IntArray, n: int) -> list[list[str]]:
-    """Return rows of a table of ``n`` as they stand in it."""
-    table = file.read(columns, dict.fromkeys(columns, arrow().string()))
-    if table.num_rows != n:
-        raise Refusal(f"{file.path} was changed while it was worked on; fit again.")
-    picked = table.take(rows)
-    return [[cell or "" for cell in row] for row in zip(*(picked[name].to_pylist() for name in columns), strict=True)]
+def pool_rows(file: TableFile, table: Any, columns: Sequence[str], rows: IntArray) -> PoolRows:
+    """Return rows of a table that was read, their cells as they stand in it."""
+    texts = (file.convert(table[name], name, arrow().string()).take(rows).to_pylist() for name in columns)
+    return PoolRows(rows, list(columns), [[cell or "" for cell in row] for row in zip(*texts, strict=True)])
 
 
 def write_pool(pool: Pool, folder: Path) -> None:
-    """Write the rows and what is known about them."""
+    """Write the rows and their side information."""
     side = {name: getattr(pool.side, name) for name in _SIDE}
     side["label_names"] = np.array(side["label_names"], dtype=str)
     numbers = {name: getattr(pool, name).astype(np.float32) for name in _NUMBERS}
@@ -77,7 +90,9 @@ def write_pool(pool: Pool, folder: Path) -> None:
 
 
 def read_pool(folder: Path) -> Pool:
-    """Read the rows that a result keeps to ask about."""
+    """Read the pool of a result."""
+    from sidelight.side import SideInformation
+
     try:
         with np.load(folder / "statements.npz", allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in ("ids", *_NUMBERS, *_SIDE)}

@@ -1,24 +1,28 @@
-"""What is known about the rows of a table: the labels in one of its columns, and the judged pairs of links files."""
+"""Side information from files: the labels in a column of the table, and the judged pairs of links files."""
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from sidelight._typing import AnyArray
 from sidelight.cli.errors import Refusal
 from sidelight.cli.statements.links import LinksFile, read_links
-from sidelight.cli.tables.files import TableFile, read_text
-from sidelight.side import ContradictionError, SideInformation
+from sidelight.cli.tables.files import TableFile, text_cells
+from sidelight.exceptions import ContradictionError
 
-# More names than this, hardly any of them given twice, are no labels.
+if TYPE_CHECKING:
+    from sidelight.side import SideInformation
+
+# A column with more different values than this, most of them in one row only, does not hold labels.
 _MANY_LABELS = 50
 
 
-def read_labels(file: TableFile, column: str) -> list[str | None]:
-    """Return the label of every row, None where it has none."""
-    labels = read_text(file, [column])[column]
+def row_labels(file: TableFile, table: Any, column: str) -> list[str | None]:
+    """Return the label of every row of a table that was read, None for unlabelled rows."""
+    labels = text_cells(file, table, column)
     given = Counter(label for label in labels if label is not None)
     if not given:
         raise Refusal(
@@ -41,10 +45,12 @@ def read_all_links(
     return [read_links(path, rows, file.path, encoding, confidence) for path in paths]
 
 
-def gather(
+def combine(
     n: int, labels: Sequence[str | None] | None, links: Sequence[LinksFile], ids: AnyArray | None
-) -> SideInformation:
-    """Pool labels and links, and refuse such as contradict each other, naming ids and lines."""
+) -> "SideInformation":
+    """Return labels and links as one object; contradictions are refused, naming ids and lines."""
+    from sidelight.side import SideInformation
+
     judged = [judgement for file in links for judgement in file.judgements]
     parts = {
         kind: [judgement for judgement in judged if judgement.must == must]
@@ -57,7 +63,7 @@ def gather(
         confidence={kind: [one.confidence for one in part] for kind, part in parts.items()},
         **pairs,
     )
-    # Rows are found already; the ids are what messages call them.
+    # Links name rows already; the ids are what messages call them.
     named = side if ids is None else replace(side, ids=ids)
     try:
         named.closure()

@@ -1,69 +1,73 @@
-"""What the columns of a table are: which can be clustered by, as what, and why the others are left out."""
+"""The columns that a table is clustered by: their kinds, and why other columns are left out."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from sidelight.cli.errors import Refusal
 from sidelight.cli.extras import arrow
 from sidelight.cli.tables.csv import is_number
 from sidelight.cli.tables.files import TableFile
-from sidelight.cli.tables.frames import as_frame_column, pandas_frame, tidied
-from sidelight.tables.schema import learn_columns
+from sidelight.cli.tables.frames import as_frame_column, pandas_frame, refuse_infinite, tidied
 
 # Text with more different values than this is read as names or remarks, unless the user says otherwise.
 _MOST_CATEGORIES = 200
-# With no more than so many, it always is a set of categories.
+# Text with at most this number of different values always is a set of categories.
 _FEW_CATEGORIES = 20
-# Where nine in ten cells are numbers, the others are mistakes and not categories.
+# If at least this fraction of the cells are numbers, the others are mistakes and not categories.
 _NUMBERS_MEANT = 0.9
 
 
-class LeftOut(NamedTuple):
+class Omission(NamedTuple):
     """A column that is not used, and why."""
 
     name: str
     why: str
 
 
-class Found(NamedTuple):
-    """What a table holds to be clustered by.
+class Features(NamedTuple):
+    """The columns that a table is clustered by.
 
     Parameters
     ----------
-    frame : pandas.DataFrame
-        The columns that are used.
     kinds : dict
-        From their names to "gaussian", "poisson", "bernoulli" or "categorical".
+        From their names to the names of their kinds, as ``family=`` takes them.
     missing : dict
         From their names to how many cells are missing.
-    left_out : list of LeftOut
+    omissions : list of Omission
+        The other columns.
     """
 
-    frame: Any
     kinds: dict[str, str]
     missing: dict[str, int]
-    left_out: list[LeftOut]
+    omissions: list[Omission]
 
 
-def find_columns(file: TableFile, columns: list[str], categorical: Collection[str]) -> Found:
-    """Read columns, decide what each is, and leave out such as say nothing about clusters.
+def find_features(
+    file: TableFile, table: Any, columns: Sequence[str], categorical: Collection[str]
+) -> tuple[Any, Features]:
+    """Decide which columns of a table to use, and as which kind.
 
     Parameters
     ----------
     file : TableFile
-    columns : list of str
-        Those that nobody uses for anything else.
+    table : pyarrow.Table
+        What was read from the file.
+    columns : sequence of str
+        Those that no option uses for something else.
     categorical : collection of str
-        Those that are to be categories whatever they hold.
+        Those that are categories whatever they hold.
+
+    Returns
+    -------
+    frame : pandas.DataFrame
+        The columns that are used.
+    features : Features
     """
-    if not columns:
-        raise Refusal(f"{file.path} has no column to cluster by beside those that the options name.")
-    table = file.read(columns, dict.fromkeys(categorical, arrow().string()))
-    if not table.num_rows:
-        raise Refusal(f"{file.path} has a header but no rows.")
-    series, missing, left_out = {}, {}, []
+    from sidelight.tables.schema import learn_columns
+
+    series, missing, omissions = {}, {}, []
     for name in columns:
-        column = tidied(table.column(name))
+        column = tidied(file.convert(table[name], name, arrow().string() if name in categorical else None))
         why = _useless(column, forced=name in categorical)
         if why is None and _is_text(column) and name not in categorical:
             _refuse_broken_numbers(file, name, column)
@@ -71,15 +75,15 @@ def find_columns(file: TableFile, columns: list[str], categorical: Collection[st
             series[name] = as_frame_column(column)
             missing[name] = column.null_count
         else:
-            left_out.append(LeftOut(name, why))
-        table = table.drop_columns([name])
+            omissions.append(Omission(name, why))
     if not series:
-        told = "; ".join(f"{name!r} {why}" for name, why in left_out)
+        told = "; ".join(f"{name!r} {why}" for name, why in omissions)
         raise Refusal(f"{file.path} has no column to cluster by{f': {told}' if told else ''}.")
     frame = pandas_frame(series)
+    refuse_infinite(file, frame)
     texts = [name for name in frame.columns if str(frame[name].dtype) == "category"]
-    learnt = learn_columns(frame, dict.fromkeys(texts, "categorical"))
-    return Found(frame, dict(zip(frame.columns, learnt.kinds, strict=True)), missing, left_out)
+    schema = learn_columns(frame, dict.fromkeys(texts, "categorical"))
+    return frame, Features(dict(zip(frame.columns, schema.kinds, strict=True)), missing, omissions)
 
 
 def _is_text(column: Any) -> bool:
