@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from sidelight.cli.errors import Refusal
-from sidelight.cli.tables.columns import find_columns
+from sidelight.cli.tables.features import find_features
 from sidelight.cli.tables.files import open_table
-from sidelight.cli.tables.recipe import Recipe, as_numbers, learn_columns, read_by_recipe
+from sidelight.cli.tables.recipe import Recipe, as_numbers, check_recipe_columns, recipe_columns, recipe_frame
 
 HEADER = "age,visits,paid,town\n"
 ROWS = "20,0,true,Oslo\n30,2,false,Rome\n,5,true,\n70,9,,Oslo\n"
@@ -20,8 +20,13 @@ def opened(folder, text, name="table.csv"):
 @pytest.fixture
 def recipe(tmp_path):
     file = opened(tmp_path, HEADER + ROWS)
-    columns = learn_columns(find_columns(file, list(file.header), []))
-    return Recipe("labelled", True, None, None, columns)
+    frame, features = find_features(file, file.read(file.header), file.header, [])
+    return Recipe("labelled", True, None, None, recipe_columns(frame, features.kinds))
+
+
+def read_by_recipe(file, recipe):
+    check_recipe_columns(file, recipe)
+    return recipe_frame(file, file.read(file.header), recipe)
 
 
 def test_numbers_are_standardised_and_categories_spread_out(tmp_path, recipe):

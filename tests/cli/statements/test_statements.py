@@ -5,7 +5,7 @@ import pytest
 
 from sidelight.cli.errors import Refusal
 from sidelight.cli.statements.links import read_links
-from sidelight.cli.statements.reading import gather, read_all_links, read_labels
+from sidelight.cli.statements.side_information import combine, read_all_links, row_labels
 from sidelight.cli.tables.files import open_table
 
 IDS = np.array(["a", "b", "c", "d", "7"])
@@ -36,13 +36,13 @@ def test_words_confidences_and_annotators(tmp_path):
     ]
     assert [one.confidence for one in file.judgements] == [0.95, 0.9, 1.0, 0.75]
     assert [one.annotator for one in file.judgements] == ["Ada", "Ben", "", "Ada"]
-    assert file.n_open == 0
+    assert file.n_unanswered == 0
 
 
 def test_unanswered_pairs_are_counted(tmp_path):
     file = read(tmp_path, "id_a,id_b,relation\na,b,\nb,c,?\nc,d,must\nnobody,d,\n")
     assert len(file.judgements) == 1
-    assert file.n_open == 3
+    assert file.n_unanswered == 3
 
 
 FAULTS = {
@@ -74,7 +74,7 @@ def table(folder, text):
 
 def test_labels_and_links_together(tmp_path):
     file = read(tmp_path, "id_a,id_b,relation,confidence\na,b,must,\nb,c,cannot,0.8\n")
-    side = gather(5, ["x", None, None, "y", None], [file], IDS)
+    side = combine(5, ["x", None, None, "y", None], [file], IDS)
     assert side.statements == {"labels", "must_link", "cannot_link", "confidence"}
     assert side.must_link.tolist() == [[0, 1]]
     assert side.cannot_link_confidence.tolist() == [0.8]
@@ -87,27 +87,28 @@ def test_contradictions_name_ids_and_lines(tmp_path):
     second.write_text("id_a,id_b,relation\nc,d,must\nd,a,cannot\n", encoding="utf-8")
     files = read_all_links([first, second], table(tmp_path, "id\na\n"), IDS, "utf-8", 1.0)
     with pytest.raises(Refusal) as refusal:
-        gather(5, None, files, IDS)
+        combine(5, None, files, IDS)
     told = refusal.value.message
     assert "'a'–'b'–'c'–'d' must link, but 'a'–'d' cannot" in told
     for place in ("links.csv line 2", "links.csv line 3", "answers.csv line 2", "answers.csv line 3"):
         assert place in told
     doubtful = read_all_links([first, second], table(tmp_path, "id\na\n"), IDS, "utf-8", 0.9)
-    assert len(gather(5, None, doubtful, IDS).cannot_link) == 1
+    assert len(combine(5, None, doubtful, IDS).cannot_link) == 1
 
 
 def test_labels_that_links_join_are_told(tmp_path):
     file = read(tmp_path, "id_a,id_b,relation\na,d,must\n")
     with pytest.raises(Refusal, match=r"'a' \(label 'x'\).*'d' \(label 'y'\).*line 2"):
-        gather(5, ["x", None, None, "y", None], [file], IDS)
+        combine(5, ["x", None, None, "y", None], [file], IDS)
 
 
 def test_labels_of_a_column(tmp_path):
     file = table(
         tmp_path, "id,segment,none,price\n" + "".join(f"{i},{'x' if i < 3 else ''},,{i}\n" for i in range(200))
     )
-    assert read_labels(file, "segment")[:4] == ["x", "x", "x", None]
+    rows = file.read(file.header)
+    assert row_labels(file, rows, "segment")[:4] == ["x", "x", "x", None]
     with pytest.raises(Refusal, match="column 'none' has no label in any row"):
-        read_labels(file, "none")
+        row_labels(file, rows, "none")
     with pytest.raises(Refusal, match="'price' has 200 different values in 200 rows"):
-        read_labels(file, "price")
+        row_labels(file, rows, "price")

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from sidelight.cli.errors import Refusal
-from sidelight.cli.tables.columns import find_columns
+from sidelight.cli.tables.features import find_features
 from sidelight.cli.tables.files import open_table
 
 N = 60
@@ -41,18 +41,22 @@ def file(request, tmp_path):
     return open_table(path)
 
 
+def found(file, columns, categorical):
+    return find_features(file, file.read(columns), columns, categorical)
+
+
 def test_kinds_gaps_and_what_is_left_out(file):
-    found = find_columns(file, list(file.header), [])
-    assert found.kinds == {
+    frame, features = found(file, list(file.header), [])
+    assert features.kinds == {
         "income": "gaussian",
         "visits": "poisson",
         "member": "bernoulli",
         "paid": "bernoulli",
         "town": "categorical",
     }
-    assert found.missing == {"income": 2, "visits": 1, "member": 0, "paid": 0, "town": 0}
-    assert len(found.frame) == N
-    why = {left.name: left.why for left in found.left_out}
+    assert features.missing == {"income": 2, "visits": 1, "member": 0, "paid": 0, "town": 0}
+    assert len(frame) == N
+    why = dict(features.omissions)
     assert list(why) == ["number", "remark", "since", "country", "fax"]
     assert "numbers the rows" in why["number"]
     assert "free text (60 different values" in why["remark"]
@@ -62,14 +66,14 @@ def test_kinds_gaps_and_what_is_left_out(file):
 
 
 def test_categories_can_be_asked_for(file):
-    found = find_columns(file, ["member", "remark", "town"], ["member", "remark"])
-    assert found.kinds == {"member": "categorical", "remark": "categorical", "town": "categorical"}
-    assert sorted(found.frame["member"].cat.categories) == ["0", "1"]
+    frame, features = found(file, ["member", "remark", "town"], ["member", "remark"])
+    assert features.kinds == {"member": "categorical", "remark": "categorical", "town": "categorical"}
+    assert sorted(frame["member"].cat.categories) == ["0", "1"]
 
 
 def test_nothing_to_cluster_by_is_told_with_the_reasons(file):
     with pytest.raises(Refusal, match="no column to cluster by: 'country' has the same value.*; 'fax' is empty"):
-        find_columns(file, ["country", "fax"], [])
+        found(file, ["country", "fax"], [])
 
 
 def test_numbers_that_one_cell_turns_into_text_are_refused_with_its_line(tmp_path):
@@ -77,11 +81,11 @@ def test_numbers_that_one_cell_turns_into_text_are_refused_with_its_line(tmp_pat
     path.write_text("x,y\n" + "".join(f"{i}.5,{i}\n" for i in range(30)) + "oops,1\n", encoding="utf-8")
     file = open_table(path)
     with pytest.raises(Refusal, match="line 32: column 'x' holds numbers, but here 'oops'.*--ignore x"):
-        find_columns(file, ["x", "y"], [])
-    assert find_columns(file, ["x", "y"], ["x"]).kinds["x"] == "categorical"
+        found(file, ["x", "y"], [])
+    assert found(file, ["x", "y"], ["x"])[1].kinds["x"] == "categorical"
 
 
 def test_a_few_codes_are_categories_although_most_are_numbers(tmp_path):
     path = tmp_path / "table.csv"
     path.write_text("children\n" + "0\n1\n2\n" * 20 + "3+\n", encoding="utf-8")
-    assert find_columns(open_table(path), ["children"], []).kinds == {"children": "categorical"}
+    assert found(open_table(path), ["children"], [])[1].kinds == {"children": "categorical"}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sidelight.cli.errors import Refusal
-from sidelight.cli.result.askable import Pool, choose_rows, read_cells, read_pool, write_pool
+from sidelight.cli.result.pool import Pool, choose_rows, pool_rows, read_pool, write_pool
 from sidelight.cli.tables.files import open_table
 from sidelight.side import SideInformation
 
@@ -13,10 +13,12 @@ def test_of_a_large_table_rows_with_statements_are_kept_and_some_others():
     labels = np.full(50_000, -1)
     labels[[7, 49_999]] = 0, 1
     side = SideInformation.build(50_000, y=labels, must_link=[(30, 31)])
-    rows = choose_rows(side, seed=0)
-    assert len(rows) == len(set(rows.tolist())) == 20_000
-    assert {7, 30, 31, 49_999} <= set(rows.tolist())
-    assert np.all(np.diff(rows) > 0)
+    for most in (20_000, 5):
+        rows = choose_rows(side, seed=0, most=most)
+        assert len(rows) == len(set(rows.tolist())) == most
+        assert {7, 30, 31, 49_999} <= set(rows.tolist())
+        assert np.all(np.diff(rows) > 0)
+    assert choose_rows(side, seed=0, most=1).tolist() == [7, 30, 31, 49_999]
     assert choose_rows(SideInformation.build(4), seed=0).tolist() == [0, 1, 2, 3]
 
 
@@ -49,9 +51,9 @@ def test_damage_is_told(tmp_path, name):
         read_pool(tmp_path)
 
 
-def test_a_table_that_changes_meanwhile_is_told(tmp_path):
-    (tmp_path / "table.csv").write_text("a,b\n1,x\n2,\n", encoding="utf-8")
+def test_cells_are_kept_as_they_stand_in_the_table(tmp_path):
+    (tmp_path / "table.csv").write_text("a,b\n01,x\n2.50,\n3,y\n", encoding="utf-8")
     file = open_table(tmp_path / "table.csv")
-    assert read_cells(file, ["b", "a"], np.array([1, 0]), 2) == [["", "2"], ["x", "1"]]
-    with pytest.raises(Refusal, match="was changed"):
-        read_cells(file, ["b"], np.array([0]), 3)
+    kept = pool_rows(file, file.read(file.header), ["b", "a"], np.array([1, 0]))
+    assert kept.rows.tolist() == [1, 0]
+    assert (kept.columns, kept.values) == (["b", "a"], [["", "2.50"], ["x", "01"]])
