@@ -74,8 +74,9 @@ def test_errors_name_estimators_that_have_not_been_imported():
         "try: LabelledMixture().fit([[0.0], [1.0], [2.0]], must_link=[(0, 1)], cannot_link=[(1, 2)])\n"
         "except ValueError as error: print(error)"
     )
-    assert "EquivalenceMixture" in printed(program)
-    assert "COPKMeans" in printed(program)
+    message = printed(program)
+    assert "EquivalenceMixture" in message
+    assert "COPKMeans" in message
 
 
 def test_unknown_names_are_refused():

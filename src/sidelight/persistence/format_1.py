@@ -1,8 +1,30 @@
-"""Files of format 1 named classes by the modules they lived in; this table says which tags they have now.
+"""What files of format 1 have and later versions do not: classes by their modules, and parameters that were dropped."""
 
-The table is closed: later formats name tags.
-"""
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
+from sidelight.exceptions import ForeignFileError
+
+
+class DroppedParameter(NamedTuple):
+    """A parameter that an estimator had.
+
+    Parameters
+    ----------
+    value : object
+        The value that means what the estimator does without the parameter.
+    instead : str
+        What to use for other values, as the end of a sentence: "fit an OtherMixture instead".
+    """
+
+    value: Any
+    instead: str
+
+
+# By the tag of the estimator and the name of the parameter.
+DROPPED: dict[str, dict[str, DroppedParameter]] = {}
+
+# Files named classes by the modules they lived in; these are their tags. The table is closed: later formats name tags.
 TAGS = {
     "sidelight.baselines.cop:COPKMeans": "COPKMeans",
     "sidelight.baselines.hmrf:HMRFKMeans": "HMRFKMeans",
@@ -60,3 +82,28 @@ TAGS = {
     "sidelight.weights.dirichlet:DirichletBelief": "DirichletBelief",
     "sidelight.weights.stick_breaking:Sticks": "Sticks",
 }
+
+
+def without_dropped(
+    tag: str | None, attributes: Mapping[str, Any], dropped: Mapping[str, Mapping[str, DroppedParameter]]
+) -> dict[str, Any]:
+    """Return the attributes of an estimator without parameters that it no longer has; their values must allow it.
+
+    Parameters
+    ----------
+    tag : str
+        Of the estimator.
+    attributes : mapping
+        Its parameters and fitted state.
+    dropped : mapping
+        As ``DROPPED``.
+    """
+    entries = dropped.get(tag or "", {})
+    for name in entries.keys() & attributes.keys():
+        value, expected = attributes[name], entries[name].value
+        if type(value) is not type(expected) or value != expected:
+            raise ForeignFileError(
+                f"its {tag} has {name}={value!r}, a parameter that this version of sidelight lacks; "
+                f"{entries[name].instead}"
+            )
+    return {name: value for name, value in attributes.items() if name not in entries}
