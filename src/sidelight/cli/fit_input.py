@@ -1,4 +1,4 @@
-"""What a fit is given: a table, and what is known about its rows, read from files once."""
+"""The input of a fit: a table and side information, each file read once."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
+from typing import IO
 
 from sidelight.cli.errors import Refusal
 from sidelight.files.whole import recover, whole_file
@@ -18,6 +18,14 @@ def check_file_free(target: Path, *, force: bool) -> None:
     if target.exists() and target.is_file() and not force:
         raise Refusal(f"{target} exists; add --force to overwrite it, or choose another name with -o.")
     _check_parent(target)
+
+
+def check_table_output(target: Path | None, *, force: bool, as_json: bool) -> None:
+    """Refuse a place for a table: a file that exists, or standard output if it is for JSON."""
+    if target is not None:
+        check_file_free(target, force=force)
+    elif as_json:
+        raise Refusal("--json leaves no room for the table on standard output; name a file for it with -o.")
 
 
 def check_folder_free(target: Path, *, force: bool, ours: Callable[[Path], bool], what: str) -> None:
@@ -56,7 +64,7 @@ def check_room(target: Path, size: int) -> None:
 
 
 @contextmanager
-def output_text(target: Path | None) -> Iterator[TextIO]:
+def output_text(target: Path | None) -> Iterator[IO[str]]:
     """Open what a table is written to: a file that appears whole, or standard output for None and "-"."""
     if target is None or str(target) == "-":
         yield sys.stdout

@@ -13,10 +13,10 @@ import signal
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
-from typing import IO, Any, BinaryIO, Literal, TextIO, overload
+from typing import IO, Any
 
 _TERMINATED = 128 + signal.SIGTERM
 _NUMBERS = count()
@@ -24,11 +24,8 @@ _NUMBERS = count()
 _IN_USE: set[str] = set()
 
 
-@overload
-def whole_file(target: Path, mode: Literal["w"] = "w") -> AbstractContextManager[TextIO]: ...
-@overload
-def whole_file(target: Path, mode: Literal["wb"]) -> AbstractContextManager[BinaryIO]: ...
-def whole_file(target: Path, mode: str = "w") -> AbstractContextManager[IO[Any]]:
+@contextmanager
+def whole_file(target: Path, mode: str = "w") -> Iterator[IO[Any]]:
     """Open a file for writing, as UTF-8 text or bytes; it takes its name when the block ends without an error.
 
     Parameters
@@ -37,11 +34,6 @@ def whole_file(target: Path, mode: str = "w") -> AbstractContextManager[IO[Any]]
         A file that exists is replaced. Devices and pipes are written directly.
     mode : {"w", "wb"}
     """
-    return _whole_file(target, mode)
-
-
-@contextmanager
-def _whole_file(target: Path, mode: str) -> Iterator[IO[Any]]:
     encoding, newline = (None, None) if mode == "wb" else ("utf-8", "")
     if target.exists() and not target.is_file():
         with target.open(mode, encoding=encoding, newline=newline) as file:

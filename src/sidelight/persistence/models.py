@@ -93,7 +93,7 @@ def load(folder: str | os.PathLike[str]) -> Any:
     Raises
     ------
     ForeignFileError
-        If the folder is no saved model, is not whole, has been changed, or is of a later format.
+        If the folder does not hold a saved model, is incomplete, has been changed, or has a later format.
     """
     path = Path(folder)
     if not path.is_dir():
@@ -103,11 +103,11 @@ def load(folder: str | os.PathLike[str]) -> Any:
         raise ForeignFileError(f"{path} {problem}; give the folder that sidelight.save wrote{hint}.")
     described = _described(path)
     content = _read(path, _ARRAYS)
-    with _speaking_of(path / _ARRAYS):
+    with _naming(path / _ARRAYS):
         arrays = unpack(content)
     all_estimators()  # imports the classes that models are made of, which the file calls by their tags
     decoder = Decoder(arrays, described["format"])
-    with _speaking_of(path / _MODEL):
+    with _naming(path / _MODEL):
         model = decoder.decode(described["model"])
         if not is_registered(type(model)):
             raise ForeignFileError("it describes no estimator")
@@ -147,7 +147,7 @@ def _read(folder: Path, name: str) -> bytes:
 def _described(path: Path) -> dict[str, Any]:
     """Return the content of a folder's JSON file, of a format that can be read."""
     content = _read(path, _MODEL)
-    with _speaking_of(path / _MODEL):
+    with _naming(path / _MODEL):
         described = json.loads(content)
         number, version = described["format"], described["sidelight"]
         if type(number) is not int or number < 1:
@@ -161,7 +161,7 @@ def _described(path: Path) -> dict[str, Any]:
 
 
 def _refuse_to_replace(path: Path, overwrite: bool) -> None:
-    """Refuse to replace anything but a saved model that may be replaced."""
+    """Refuse to replace anything except a saved model."""
     if not overwrite:
         raise FileExistsError(f"folder: {path} exists already; choose another name, or pass overwrite=True.")
     if path.is_symlink() or not path.is_dir():
@@ -183,10 +183,10 @@ def _refuse_to_replace(path: Path, overwrite: bool) -> None:
 
 
 @contextmanager
-def _speaking_of(path: Path) -> Iterator[None]:
-    """Turn whatever goes wrong with the content of a file into an error that names the file.
+def _naming(path: Path) -> Iterator[None]:
+    """Turn any error about the content of a file into one that names the file.
 
-    The content may be anybody's, so that any part of it may be missing or of another type.
+    The content may come from anywhere, so any part of it may be missing or of another type.
     """
     try:
         yield

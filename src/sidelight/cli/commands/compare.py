@@ -10,9 +10,9 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 
 from sidelight._typing import AnyArray, BoolArray, IntArray
+from sidelight.cli import options
 from sidelight.cli.console import Terminal
 from sidelight.cli.errors import Refusal
-from sidelight.cli.options import encoding_option, force_option, json_option, quiet_option
 from sidelight.cli.output import check_file_free
 from sidelight.cli.tables.files import TableFile, check_columns, open_table, row_ids, some, text_cells
 from sidelight.files.whole import whole_file
@@ -63,10 +63,10 @@ class CommonRows(NamedTuple):
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="File for the rows that the two put in different clusters."
 )
-@encoding_option
-@force_option
-@quiet_option
-@json_option
+@options.encoding
+@options.force
+@options.quiet
+@options.json
 def compare(
     first: Path,
     second: Path,

@@ -7,7 +7,7 @@ import click
 import numpy as np
 
 from sidelight._typing import AnyArray, FloatArray
-from sidelight.cli.options import force_option
+from sidelight.cli import options
 from sidelight.files.whole import whole_file
 
 _LABELS = 50
@@ -35,13 +35,13 @@ class Draw(NamedTuple):
     show_default=True,
     help="Folder for the picture and the table.",
 )
-@force_option
+@options.force
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the draws.")
 def demo(output: Path, force: bool, seed: int) -> None:
     """Cluster handwritten digits without and with a handful of labels and links.
 
-    Both models see the same 1797 images. One is told nothing; the other gets the labels of 50 images and 40 pairs that
-    show the same digit. Scores are taken on the images nothing was said about.
+    Both models see the same 1797 images. One has no side information; the other has the labels of 50 images and 40
+    pairs that show the same digit. Scores are taken on the images without labels and links.
     """
     files = {"picture": output / "digits.png", "table": output / "digits.csv"}
     standing = [str(path) for path in files.values() if path.exists()]

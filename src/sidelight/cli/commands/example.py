@@ -8,9 +8,9 @@ from typing import Any
 import click
 import numpy as np
 
+from sidelight.cli import options
 from sidelight.cli.console import Terminal
 from sidelight.cli.customers import draw_customers, draw_judgements, draw_labels
-from sidelight.cli.options import force_option, quiet_option, seed_option
 from sidelight.cli.output import check_file_free
 from sidelight.files.whole import whole_file
 
@@ -29,9 +29,9 @@ _FILES = ("customers.csv", "links.csv", "new.csv", "truth.csv")
     help="Folder for the files; the one you are in by default.",
 )
 @click.option("--rows", type=click.IntRange(min=200), default=5000, show_default=True, help="Number of customers.")
-@seed_option
-@force_option
-@quiet_option
+@options.seed
+@options.force
+@options.quiet
 def example(output: Path, rows: int, seed: int, force: bool, quiet: bool) -> None:
     """Write made-up customers to try the other commands on.
 

@@ -8,12 +8,12 @@ import click
 import numpy as np
 
 from sidelight._typing import AnyArray, FloatArray
+from sidelight.cli import options
 from sidelight.cli.console import Terminal, UpdateProgress
 from sidelight.cli.errors import refusing
 from sidelight.cli.extras import check_drawing
 from sidelight.cli.fit_input import FitInput, FitRequest, read_fit_input
 from sidelight.cli.models import MODELS, check_takes, make_model
-from sidelight.cli.options import encoding_option, force_option, json_option, quiet_option, seed_option
 from sidelight.cli.output import check_folder_free, check_room
 from sidelight.cli.result.clusters import Assignment, write_clusters
 from sidelight.cli.result.folder import CLUSTERS, REPORT, is_result, write_result
@@ -70,11 +70,11 @@ _BYTES_AT_LEAST = 2_000_000
 )
 @click.option("--report/--no-report", default=True, help="Whether to write report.html, which needs matplotlib.")
 @click.option("--jobs", type=int, default=1, show_default=True, help="Threads, -1 for all cores.")
-@seed_option
-@encoding_option
-@force_option
-@quiet_option
-@json_option
+@options.seed
+@options.encoding
+@options.force
+@options.quiet
+@options.json
 def fit(output: Path, report: bool, force: bool, quiet: bool, as_json: bool, **asked: Any) -> None:
     """Cluster TABLE (CSV or Parquet) with the labels and judged pairs there are.
 

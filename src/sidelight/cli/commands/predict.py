@@ -7,17 +7,10 @@ import click
 import numpy as np
 
 from sidelight._typing import AnyArray
+from sidelight.cli import options
 from sidelight.cli.console import Terminal, UpdateProgress
-from sidelight.cli.errors import Refusal, refusing
-from sidelight.cli.options import (
-    encoding_option,
-    force_option,
-    json_option,
-    quiet_option,
-    result_argument,
-    table_output_option,
-)
-from sidelight.cli.output import check_file_free, output_text
+from sidelight.cli.errors import refusing
+from sidelight.cli.output import check_table_output, output_text
 from sidelight.cli.result.clusters import Assignment, write_assignment
 from sidelight.cli.result.folder import open_result
 from sidelight.cli.tables.files import TableFile, check_columns, open_table, row_ids
@@ -27,16 +20,16 @@ _ROWS_AT_ONCE = 50_000
 
 
 @click.command()
-@result_argument
+@options.result
 @click.argument("table", type=click.Path(path_type=Path))
 @click.option(
     "--id-column", metavar="COLUMN", help="Column that names the rows, if it is called otherwise than before."
 )
-@table_output_option
-@encoding_option
-@force_option
-@quiet_option
-@json_option
+@options.table_output
+@options.encoding
+@options.force
+@options.quiet
+@options.json
 def predict(
     result: Path,
     table: Path,
@@ -53,10 +46,7 @@ def predict(
     probability of every row.
     """
     terminal = Terminal(quiet=quiet, as_json=as_json)
-    if output is None and as_json:
-        raise Refusal("--json leaves no room for the table on standard output; name a file for it with -o.")
-    if output is not None:
-        check_file_free(output, force=force)
+    check_table_output(output, force=force, as_json=as_json)
     opened = open_result(result)
     with terminal.progress(f"reading {table}"):
         file = open_table(table, encoding)

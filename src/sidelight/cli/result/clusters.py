@@ -2,7 +2,7 @@
 
 import csv
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -39,18 +39,18 @@ class Assignment(NamedTuple):
     probability: FloatArray
 
 
-def write_assignment(file: TextIO, assignment: Assignment) -> None:
+def write_assignment(file: IO[str], assignment: Assignment) -> None:
     """Write id, cluster, name and probability."""
     _write(file, assignment, [], lambda _: ())
 
 
-def write_clusters(file: TextIO, assignment: Assignment, side: "SideInformation", violations: "Violations") -> None:
+def write_clusters(file: IO[str], assignment: Assignment, side: "SideInformation", violations: "Violations") -> None:
     """Write the same, which kinds of statements there are about each row, and which of them the result breaks."""
     stated, broken = _stated(side), _broken(assignment, side, violations)
     _write(file, assignment, ["stated", "broken"], lambda row: (stated.get(row, ""), "; ".join(broken.get(row, ()))))
 
 
-def _write(file: TextIO, assignment: Assignment, more: list[str], cells: Any) -> None:
+def _write(file: IO[str], assignment: Assignment, more: list[str], cells: Any) -> None:
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow([assignment.id_column, "cluster", "name", "probability", *more])
     names = [str(name) for name in assignment.names]
