@@ -129,9 +129,11 @@ def _left_by_dead_processes(target: Path, ending: str) -> list[Path]:
 def _beside(target: Path, ending: str) -> list[tuple[Path, re.Match[str]]]:
     """Return what has names as this module gives them, and the parts of these names."""
     pattern = re.compile(rf"\.{re.escape(target.name)}\.(?P<host>.+)-(?P<process>\d+)-\d+\.{ending}")
-    folder = target.parent
-    names = [path.name for path in folder.iterdir()] if folder.is_dir() else []
-    return [(folder / name, found) for name in sorted(names) if (found := pattern.fullmatch(name))]
+    try:
+        names = sorted(path.name for path in target.parent.iterdir())
+    except OSError:  # the folder does not exist, or may not be listed
+        return []
+    return [(target.with_name(name), found) for name in names if (found := pattern.fullmatch(name))]
 
 
 def _is_in_use(name: str, process: int) -> bool:
