@@ -59,15 +59,17 @@ _MODULES = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    """Import an estimator, a function or a subpackage when it is first used."""
-    if name in _MODULES:
-        value = getattr(import_module(_MODULES[name]), name)
-        globals()[name] = value
-        return value
-    if not name.startswith("_") and find_spec(f"{__name__}.{name}") is not None:
-        return import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:  # so that type checkers still find names that do not exist
+
+    def __getattr__(name: str) -> Any:
+        """Import an estimator, a function or a subpackage when it is first used."""
+        if name in _MODULES:
+            value = getattr(import_module(_MODULES[name]), name)
+            globals()[name] = value
+            return value
+        if not name.startswith("_") and find_spec(f"{__name__}.{name}") is not None:
+            return import_module(f"{__name__}.{name}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
