@@ -1,7 +1,7 @@
 """Tags of the classes that saved models are made of.
 
 A saved model names a class by its tag and never by its module, so that files can be moved and classes renamed without
-breaking anybody's model. A tag is given once and stays.
+breaking saved models. A tag is given once and stays.
 """
 
 from collections.abc import Callable

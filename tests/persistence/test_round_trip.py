@@ -2,6 +2,7 @@
 
 import copy
 import json
+import os
 import pickle
 import subprocess
 import sys
@@ -86,7 +87,7 @@ def test_a_fresh_process_answers_the_same(tmp_path):
     subprocess.run(
         [sys.executable, "-c", IN_A_FRESH_PROCESS, str(tmp_path)],
         check=True,
-        env={"PYTHONPATH": str(Path(__file__).parent)},
+        env={"PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])},
     )
     answers = pickle.loads((tmp_path / "answers").read_bytes())
     for name, (model, table) in cases.items():

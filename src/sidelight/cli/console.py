@@ -1,4 +1,4 @@
-"""What a command says while it works: notes and progress on standard error, results on standard output."""
+"""What a command prints while it works: notes and progress on standard error, results on standard output."""
 
 import json
 import warnings
@@ -11,25 +11,25 @@ from rich.console import Console, RenderableType
 
 from sidelight.cli.errors import one_line
 
-Move = Callable[..., None]
+UpdateProgress = Callable[..., None]
 
 _WIDTH_OF_FILES = 120
 
 
-class Voice:
-    """Speaks to the user, or keeps silent.
+class Terminal:
+    """Where a command prints.
 
     Parameters
     ----------
     quiet : bool
-        Say nothing but errors.
+        Print errors only.
     as_json : bool
         Leave standard output to one JSON object.
 
     Attributes
     ----------
     notes : list of str
-        What was said about the data, to be kept with the result.
+        The notes about the data, to be kept with the result.
     """
 
     def __init__(self, *, quiet: bool = False, as_json: bool = False) -> None:
@@ -39,33 +39,33 @@ class Voice:
         self._errors = _plain_console(stderr=True)
 
     def note(self, sentence: str) -> None:
-        """Say something about the data that the user should know, and keep it."""
+        """Print a sentence about the data that the user should read, and keep it."""
         self.notes.append(sentence)
         self.tell(sentence)
 
     def tell(self, sentence: str) -> None:
-        """Say something on standard error."""
+        """Print a sentence on standard error."""
         if not self._quiet:
             self._errors.print(sentence, soft_wrap=True)
 
     def show(self, result: RenderableType) -> None:
-        """Show a result for people: on standard output, unless that is left to JSON."""
+        """Print a result for people: on standard output, unless that is left to JSON."""
         if not self._quiet:
             console = self._errors if self._as_json else _plain_console()
-            if not console.is_terminal:  # where a file has no width, tables need not be squeezed
+            if not console.is_terminal:  # a file has no width that tables must fit in
                 console.width = _WIDTH_OF_FILES
             console.print(result, soft_wrap=isinstance(result, str))
 
-    def give(self, summary: Any) -> None:
-        """Print the JSON object for programs, if they asked for one."""
+    def print_json(self, summary: Any) -> None:
+        """Print the JSON object for programs, if it was asked for."""
         if self._as_json:
             click.echo(json.dumps(summary, ensure_ascii=False, indent=2))
 
     @contextmanager
-    def stage(self, doing: str, total: int | None = None) -> Iterator[Move]:
-        """Show on a terminal that work goes on; yields what moves its bar, ``move(completed, detail)``."""
+    def progress(self, doing: str, total: int | None = None) -> Iterator[UpdateProgress]:
+        """Show a progress bar, on terminals only; yields a function ``update(completed, detail)`` that moves it."""
         if self._quiet or not self._errors.is_terminal:
-            yield _stay
+            yield _ignore
             return
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -78,29 +78,29 @@ class Voice:
         with Progress(*columns, console=self._errors) as bars:
             bar = bars.add_task(doing, total=total, detail="")
 
-            def move(completed: int | None = None, detail: str = "") -> None:
+            def update(completed: int | None = None, detail: str = "") -> None:
                 bars.update(bar, completed=completed, detail=detail)
 
-            yield move
+            yield update
             bars.update(bar, total=1, completed=1)
 
     @contextmanager
-    def hearing_warnings(self) -> Iterator[None]:
-        """Turn warnings that are given in the block into notes."""
-        with warnings.catch_warnings(record=True) as heard:
+    def warnings_as_notes(self) -> Iterator[None]:
+        """Turn warnings that are raised in the block into notes."""
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             yield
-        for sentence in dict.fromkeys(one_line(warning.message) for warning in heard if _concerns_user(warning)):
+        for sentence in dict.fromkeys(one_line(warning.message) for warning in caught if _concerns_user(warning)):
             self.note(sentence)
 
 
 def _plain_console(*, stderr: bool = False) -> Console:
-    """Return a console that shows names as they are: [b] and :smile: are somebody's labels."""
+    """Return a console without markup: [b] and :smile: can be names of labels."""
     return Console(stderr=stderr, highlight=False, markup=False, emoji=False)
 
 
-def _stay(completed: int | None = None, detail: str = "") -> None:
-    """Move no bar."""
+def _ignore(completed: int | None = None, detail: str = "") -> None:
+    """Take the place of a progress bar where there is none."""
 
 
 def _concerns_user(warning: warnings.WarningMessage) -> bool:

@@ -1,4 +1,4 @@
-"""Made-up customers of a shop: six segments, columns of every kind, and what somebody knows about a few of them."""
+"""Made-up customers of a shop: six segments, columns of every kind, and labels and judged pairs of a few of them."""
 
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ _CHANNELS = ("shop", "web", "app", "phone")
 _SUBJECTS = ("delivery", "the price", "the shop assistant", "opening hours", "the website", "packaging", "the choice")
 _JUDGEMENTS = ("was fine", "could be better", "pleased me", "took long", "surprised me", "is what I come for")
 _ANNOTATORS = ("Ada", "Ben")
-# Of each column, the part of cells that nobody filled in.
+# Fraction of missing cells in each column.
 _MISSING = {"income": 0.12, "distance_km": 0.05, "channel": 0.04, "returns": 0.03, "comment": 0.6}
 # Chance that a judged pair is given as certain; the others may be wrong.
 _CERTAIN = 0.7
@@ -19,7 +19,7 @@ _CONFIDENCE = 0.9
 
 
 class Segment(NamedTuple):
-    """What the customers of a segment are like.
+    """The distribution of the customers of a segment.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Segment(NamedTuple):
     newsletter : float
         Probability.
     labelled : bool
-        Whether anybody has named customers of this segment.
+        Whether some customers of the segment have a label.
     """
 
     name: str
@@ -71,7 +71,7 @@ SEGMENTS = (
 
 
 class Customers(NamedTuple):
-    """A table by columns, in order, None in cells that are missing; and the segment of every row."""
+    """A table by columns, in order, None for missing cells; and the segment of every row."""
 
     columns: dict[str, Any]
     segment: IntArray
@@ -99,11 +99,11 @@ def draw_customers(n: int, prefix: str, random: np.random.Generator) -> Customer
         "comment": _comments(n, random),
     }
     masks = {name: random.random(n) < _MISSING.get(name, 0.0) for name in columns}
-    return Customers({name: _with_gaps(values, masks[name]) for name, values in columns.items()}, which)
+    return Customers({name: _with_missing(values, masks[name]) for name, values in columns.items()}, which)
 
 
 def draw_labels(customers: Customers, per_segment: int, random: np.random.Generator) -> list[str | None]:
-    """Name the segment of a few customers of every segment that has been named at all."""
+    """Draw labels: the segment of a few customers of every segment that has labels."""
     given: list[str | None] = [None] * len(customers.segment)
     for number, segment in enumerate(SEGMENTS):
         rows = np.flatnonzero(customers.segment == number)
@@ -114,7 +114,7 @@ def draw_labels(customers: Customers, per_segment: int, random: np.random.Genera
 
 
 def draw_judgements(customers: Customers, n: int, random: np.random.Generator) -> dict[str, list[Any]]:
-    """Draw pairs that somebody judged, half of them of one segment; those with a confidence are wrong now and then."""
+    """Draw judged pairs, half of them of one segment; some with a confidence are wrong."""
     ids, segment = customers.columns["id"], customers.segment
     rows: dict[str, list[Any]] = {name: [] for name in ("id_a", "id_b", "relation", "confidence", "annotator")}
     met: set[tuple[int, int]] = set()
@@ -159,7 +159,7 @@ def _numbered(prefix: str, n: int) -> AnyArray:
 
 
 def _comments(n: int, random: np.random.Generator) -> AnyArray:
-    """Return remarks as people write them, hardly two the same."""
+    """Return remarks in free text, nearly all of them different."""
     subjects, judgements = random.integers(len(_SUBJECTS), size=(n, 2)), random.integers(len(_JUDGEMENTS), size=(n, 2))
     days = random.integers(1, 360, size=n)
     return np.array(
@@ -171,7 +171,7 @@ def _comments(n: int, random: np.random.Generator) -> AnyArray:
     )
 
 
-def _with_gaps(values: AnyArray, missing: BoolArray) -> AnyArray:
+def _with_missing(values: AnyArray, missing: BoolArray) -> AnyArray:
     if not missing.any():
         return values
     cells = values.astype(object)

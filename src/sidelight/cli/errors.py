@@ -1,4 +1,4 @@
-"""What goes wrong, told in one sentence: exit code 2 for what the user can mend, 1 for what is a fault of sidelight."""
+"""Errors in one sentence: exit code 2 for what the user can correct, 1 for a fault of sidelight."""
 
 import errno
 import os
@@ -17,7 +17,7 @@ _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 class Refusal(click.ClickException):
-    """Something the user gave cannot be used; the message names the file, the place and the remedy."""
+    """Input that cannot be used; the message names the file, the place and the remedy."""
 
     exit_code = BAD_INPUT
 
@@ -33,15 +33,15 @@ def one_line(message: object) -> str:
 
 @contextmanager
 def refusing(subject: str) -> Iterator[None]:
-    """Turn errors about values, as estimators raise them, into a refusal that names its subject."""
+    """Turn a ValueError, as estimators raise it, into a refusal that names its subject."""
     try:
         yield
     except ValueError as error:
         raise Refusal(f"{subject}: {one_line(error)}") from error
 
 
-def of_system(error: OSError) -> Refusal:
-    """Return the refusal for what the system did not permit."""
+def system_refusal(error: OSError) -> Refusal:
+    """Return an error of the operating system as a refusal."""
     name = f"{os.fspath(error.filename)}: " if isinstance(error.filename, (str, os.PathLike)) else ""
     if error.errno in _NO_ROOM:
         return Refusal(
@@ -53,7 +53,7 @@ def of_system(error: OSError) -> Refusal:
 
 
 class Commands(click.Group):
-    """A group of commands that ends every failure with one sentence and a code that means something."""
+    """A group of commands that end with one sentence and an exit code if they fail."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command."""
@@ -65,24 +65,24 @@ class Commands(click.Group):
         except OSError as error:
             if error.errno in _NO_ROOM:
                 _forget_standard_output()
-            raise of_system(error) from error
+            raise system_refusal(error) from error
         except MemoryError as error:
             raise Refusal("the memory of this machine is not enough; use fewer rows or columns.") from error
         except Exception as error:
-            _confess(ctx, error)
+            _report_fault(ctx, error)
         return result
 
 
 def _forget_standard_output() -> None:
-    """Keep the interpreter from trying once more, when it ends, to write what there was no room for."""
+    """Keep the interpreter from writing to a full disk once more when it ends."""
     try:
         sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _confess(ctx: click.Context, error: Exception) -> NoReturn:
-    """Say that this is a fault of the program, and how to see more of it."""
+def _report_fault(ctx: click.Context, error: Exception) -> NoReturn:
+    """Say that this is a fault of sidelight, and how to see more of it."""
     if os.environ.get(_TRACEBACK):
         traceback.print_exception(error)
     else:

@@ -1,4 +1,4 @@
-"""What is not installed with sidelight itself: fetched when a command needs it, with a word on what to install."""
+"""Optional dependencies: imported when a command needs them, with an error that says what to install."""
 
 from importlib import import_module
 from typing import Any
@@ -8,16 +8,16 @@ from sidelight.cli.errors import Refusal
 
 def arrow(part: str = "") -> Any:
     """Return pyarrow, or a part of it such as "csv"."""
-    return _fetch("pyarrow", part)
+    return _imported("pyarrow", part)
 
 
 def pandas() -> Any:
     """Return pandas."""
-    return _fetch("pandas")
+    return _imported("pandas")
 
 
 def check_drawing() -> None:
-    """Refuse to begin what would end without pictures."""
+    """Refuse to begin if the pictures of the report cannot be drawn."""
     try:
         import_module("matplotlib")
     except ImportError:
@@ -26,7 +26,7 @@ def check_drawing() -> None:
         ) from None
 
 
-def _fetch(package: str, part: str = "") -> Any:
+def _imported(package: str, part: str = "") -> Any:
     try:
         return import_module(f"{package}.{part}" if part else package)
     except ImportError:

@@ -1,23 +1,42 @@
 """``sidelight``: the command line's entry."""
 
+from importlib import import_module
+
 import click
 
 from sidelight._version import __version__
-from sidelight.cli.commands.ask import ask
-from sidelight.cli.commands.compare import compare
-from sidelight.cli.commands.demo import demo
-from sidelight.cli.commands.example import example
-from sidelight.cli.commands.fit import fit
-from sidelight.cli.commands.predict import predict
-from sidelight.cli.commands.reproduce import reproduce
 from sidelight.cli.errors import Commands
 
+# The commands and the first sentences of their help, which need not be imported to be listed.
+_COMMANDS = {
+    "example": "Write made-up customers to try the other commands on.",
+    "fit": "Cluster TABLE (CSV or Parquet) with the labels and judged pairs there are.",
+    "ask": "Write the pairs of rows whose answer would teach the model of RESULT most.",
+    "predict": "Place the rows of TABLE in the clusters of RESULT, a folder that sidelight fit wrote.",
+    "compare": "Say how far two clusterings agree: FIRST is judged by SECOND, which may be the truth.",
+    "demo": "Cluster handwritten digits without and with a handful of labels and links.",
+    "reproduce": "Run the experiments of PAPERS again: echraibi, yu, zhao, amini, li, or all of them.",
+}
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+
+class LazyCommands(Commands):
+    """A group that imports a command, of the module of its name in `sidelight.cli.commands`, when it is invoked."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that the arguments name, and the arguments that are left for it."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if name in _COMMANDS:
+            command = getattr(import_module(f"sidelight.cli.commands.{name}"), name)
+        return name, command, rest
+
+
+@click.group(cls=LazyCommands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="sidelight")
 def main() -> None:
     """Cluster a table when you know a little about it: a few labels, some rows that belong together."""
 
 
-for command in (example, fit, ask, predict, compare, demo, reproduce):
-    main.add_command(command)
+for name, text in _COMMANDS.items():
+    main.add_command(click.Command(name, help=text))

@@ -1,11 +1,28 @@
 """The list of public estimators."""
 
+from importlib import import_module
 from typing import Any, TypeVar
 
 from sidelight._storable import storable
 
 Estimator = TypeVar("Estimator", bound=type[Any])
 
+# Where each is defined; they are imported when they are first used.
+MODULES = {
+    "BayesianMixture": "sidelight.estimators.bayesian.mixture",
+    "COPKMeans": "sidelight.baselines.cop_kmeans",
+    "ClassMixture": "sidelight.estimators.class_mixture",
+    "ConstrainedKernelKMeans": "sidelight.baselines.kernel_kmeans",
+    "ConstrainedSpectralClustering": "sidelight.baselines.spectral",
+    "EquivalenceMixture": "sidelight.estimators.equivalence",
+    "GraphPropagation": "sidelight.baselines.propagation",
+    "HMRFKMeans": "sidelight.baselines.hmrf_kmeans",
+    "LabelledMixture": "sidelight.estimators.labelled",
+    "LatentProcessDecomposition": "sidelight.estimators.latent_process",
+    "PairwiseMixture": "sidelight.estimators.pairwise",
+    "PosteriorConstraintMixture": "sidelight.estimators.posterior_constraint",
+    "SeededKMeans": "sidelight.baselines.seeded_kmeans",
+}
 _REGISTERED: list[type[Any]] = []
 
 
@@ -17,6 +34,8 @@ def register(estimator: Estimator) -> Estimator:
 
 def all_estimators() -> list[tuple[str, type[Any]]]:
     """Return the name and class of every public estimator, sorted by name."""
+    for module in MODULES.values():
+        import_module(module)
     return sorted((estimator.__name__, estimator) for estimator in _REGISTERED)
 
 

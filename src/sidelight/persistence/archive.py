@@ -1,4 +1,4 @@
-"""Plain arrays in one .npz file: written the same way every time, and checked before anything is believed."""
+"""Plain arrays in one .npz file: equal arrays give equal bytes, and every size is checked before it is used."""
 
 import io
 import math
@@ -23,7 +23,7 @@ _HEADERS = {
 
 
 def is_plain(dtype: np.dtype[Any]) -> bool:
-    """Say whether arrays of a type can be stored, and mean the same on every machine."""
+    """Say whether arrays of a type can be stored, with the same meaning on every machine."""
     return dtype.kind in _PLAIN_KINDS and dtype.itemsize <= _LONGEST.get(dtype.kind, math.inf)
 
 

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from sidelight._storable import tag_of
 from sidelight._typing import AnyArray
 from sidelight.exceptions import ForeignFileError
 from sidelight.persistence.encoding import SPARSE, is_plain_scalar
+from sidelight.persistence.format_1 import DROPPED, DroppedParameter, upgraded, without_dropped
 from sidelight.persistence.tags import class_of, field_names, is_estimator
 
 _NO_NUMERAL = {text: float(text) for text in ("nan", "inf", "-inf")}
@@ -22,6 +24,8 @@ class Decoder:
     arrays : mapping from name to array
     number : int
         The format of the file.
+    dropped : mapping, keyword-only
+        Parameters of estimators that files of format 1 may still have.
 
     Attributes
     ----------
@@ -29,8 +33,15 @@ class Decoder:
         Names of the arrays that no value has asked for.
     """
 
-    def __init__(self, arrays: Mapping[str, AnyArray], number: int) -> None:
+    def __init__(
+        self,
+        arrays: Mapping[str, AnyArray],
+        number: int,
+        *,
+        dropped: Mapping[str, Mapping[str, DroppedParameter]] = DROPPED,
+    ) -> None:
         self.unused = set(arrays)
+        self._dropped = dropped if number == 1 else {}
         self._number = number
         self._arrays = arrays
         self._forms: dict[str, Callable[[Any], Any]] = {
@@ -95,7 +106,11 @@ class Decoder:
         name, forms = content
         cls = class_of(name, self._number)
         attributes = {name: self.decode(form) for name, form in forms.items()}
-        return _estimator(cls, attributes) if is_estimator(cls) else _record(cls, attributes)
+        if self._number == 1:
+            attributes = upgraded(tag_of(cls), attributes)
+        if not is_estimator(cls):
+            return _record(cls, attributes)
+        return _estimator(cls, without_dropped(tag_of(cls), attributes, self._dropped))
 
 
 def _strings(content: Any) -> AnyArray:

@@ -1,62 +1,120 @@
-"""Files of format 1 named classes by the modules they lived in; this table says which tags they have now.
+"""What files of format 1 have and later versions do not: classes by their modules, old fields, dropped parameters."""
 
-The table is closed: later formats name tags.
-"""
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
-TAGS = {
-    "sidelight.baselines.cop:COPKMeans": "COPKMeans",
-    "sidelight.baselines.hmrf:HMRFKMeans": "HMRFKMeans",
-    "sidelight.baselines.kernel:ConstrainedKernelKMeans": "ConstrainedKernelKMeans",
-    "sidelight.baselines.propagation:GraphPropagation": "GraphPropagation",
-    "sidelight.baselines.quadratic_metrics:DiagonalMetric": "DiagonalMetric",
-    "sidelight.baselines.quadratic_metrics:EuclideanMetric": "EuclideanMetric",
-    "sidelight.baselines.quadratic_metrics:FullMetric": "FullMetric",
-    "sidelight.baselines.seeded:SeededKMeans": "SeededKMeans",
-    "sidelight.baselines.spectral:ConstrainedSpectralClustering": "ConstrainedSpectralClustering",
-    "sidelight.couplings.field.potts:FieldMemory": "FieldMemory",
-    "sidelight.estimators.bayesian:BayesianMixture": "BayesianMixture",
-    "sidelight.estimators.class_mixture:ClassMixture": "ClassMixture",
-    "sidelight.estimators.columns:Columns": "Columns",
-    "sidelight.estimators.data:Data": "Data",
-    "sidelight.estimators.equivalence:EquivalenceMixture": "EquivalenceMixture",
-    "sidelight.estimators.history:Snapshot": "Snapshot",
-    "sidelight.estimators.labelled:LabelledMixture": "LabelledMixture",
-    "sidelight.estimators.latent_process:LatentProcessDecomposition": "LatentProcessDecomposition",
-    "sidelight.estimators.pairwise:PairwiseMixture": "PairwiseMixture",
-    "sidelight.estimators.posterior_constraint:PosteriorConstraintMixture": "PosteriorConstraintMixture",
-    "sidelight.estimators.streams:Followed": "Followed",
-    "sidelight.families.conjugate.beta_bernoulli:BernoulliParameters": "BernoulliParameters",
-    "sidelight.families.conjugate.beta_bernoulli:BetaBernoulli": "BetaBernoulli",
-    "sidelight.families.conjugate.dirichlet_categorical:CategoricalParameters": "CategoricalParameters",
-    "sidelight.families.conjugate.dirichlet_categorical:DirichletCategorical": "DirichletCategorical",
-    "sidelight.families.conjugate.dirichlet_multinomial:DirichletMultinomial": "DirichletMultinomial",
-    "sidelight.families.conjugate.dirichlet_multinomial:MultinomialParameters": "MultinomialParameters",
-    "sidelight.families.conjugate.gamma_poisson:GammaPoisson": "GammaPoisson",
-    "sidelight.families.conjugate.gamma_poisson:PoissonParameters": "PoissonParameters",
-    "sidelight.families.conjugate.normal_gamma:NormalGamma": "NormalGamma",
-    "sidelight.families.conjugate.normal_gamma:NormalGammaParameters": "NormalGammaParameters",
-    "sidelight.families.conjugate.normal_wishart:NormalWishart": "NormalWishart",
-    "sidelight.families.conjugate.normal_wishart:NormalWishartParameters": "NormalWishartParameters",
-    "sidelight.families.conjugate.product:ProductFamily": "ProductFamily",
-    "sidelight.families.conjugate.product:ProductStatistics": "ProductStatistics",
-    "sidelight.families.conjugate.statistics:CellStatistics": "CellStatistics",
-    "sidelight.families.conjugate.statistics:CountStatistics": "CountStatistics",
-    "sidelight.families.conjugate.statistics:SquareStatistics": "SquareStatistics",
-    "sidelight.families.gaussian.diagonal:DiagonalGaussian": "DiagonalGaussian",
-    "sidelight.families.gaussian.diagonal:DiagonalParameters": "DiagonalParameters",
-    "sidelight.families.gaussian.full:FullGaussian": "FullGaussian",
-    "sidelight.families.gaussian.full:FullParameters": "FullParameters",
-    "sidelight.families.gaussian.prior:CovariancePrior": "CovariancePrior",
-    "sidelight.families.gaussian.spherical:SphericalGaussian": "SphericalGaussian",
-    "sidelight.families.gaussian.spherical:SphericalParameters": "SphericalParameters",
-    "sidelight.families.gaussian.statistics:GaussianStatistics": "GaussianStatistics",
-    "sidelight.families.gaussian.tied:TiedGaussian": "TiedGaussian",
-    "sidelight.families.gaussian.tied:TiedParameters": "TiedParameters",
-    "sidelight.inference.mixture:MixtureState": "MixtureState",
-    "sidelight.inference.stochastic:Stream": "Stream",
-    "sidelight.metrics.breaches:Violations": "Violations",
-    "sidelight.side.information:SideInformation": "SideInformation",
-    "sidelight.weights.concentration:Gamma": "Gamma",
-    "sidelight.weights.dirichlet:DirichletBelief": "DirichletBelief",
-    "sidelight.weights.stick_breaking:Sticks": "Sticks",
+from sidelight.exceptions import ForeignFileError
+from sidelight.inference.coupled_rows import CouplingState
+
+
+class DroppedParameter(NamedTuple):
+    """A parameter that an estimator had.
+
+    Parameters
+    ----------
+    value : object
+        The value that means what the estimator does without the parameter.
+    instead : str
+        What to use for other values, as the end of a sentence: "fit an OtherMixture instead".
+    """
+
+    value: Any
+    instead: str
+
+
+# By the tag of the estimator and the name of the parameter.
+DROPPED: dict[str, dict[str, DroppedParameter]] = {
+    "BayesianMixture": {
+        "potential": DroppedParameter("constant", "fit a sidelight.reproduce.SSDPGMM instead"),
+    },
 }
+
+# Files named classes by the modules they lived in; the names became the tags. The table is closed: later formats name
+# tags.
+_CLASSES = {
+    "baselines.cop": "COPKMeans",
+    "baselines.hmrf": "HMRFKMeans",
+    "baselines.kernel": "ConstrainedKernelKMeans",
+    "baselines.propagation": "GraphPropagation",
+    "baselines.quadratic_metrics": "DiagonalMetric EuclideanMetric FullMetric",
+    "baselines.seeded": "SeededKMeans",
+    "baselines.spectral": "ConstrainedSpectralClustering",
+    "couplings.field.potts": "FieldMemory",
+    "estimators.bayesian": "BayesianMixture",
+    "estimators.class_mixture": "ClassMixture",
+    "estimators.columns": "Columns",
+    "estimators.data": "Data",
+    "estimators.equivalence": "EquivalenceMixture",
+    "estimators.history": "Snapshot",
+    "estimators.labelled": "LabelledMixture",
+    "estimators.latent_process": "LatentProcessDecomposition",
+    "estimators.pairwise": "PairwiseMixture",
+    "estimators.posterior_constraint": "PosteriorConstraintMixture",
+    "estimators.streams": "Followed",
+    "families.conjugate.beta_bernoulli": "BernoulliParameters BetaBernoulli",
+    "families.conjugate.dirichlet_categorical": "CategoricalParameters DirichletCategorical",
+    "families.conjugate.dirichlet_multinomial": "DirichletMultinomial MultinomialParameters",
+    "families.conjugate.gamma_poisson": "GammaPoisson PoissonParameters",
+    "families.conjugate.normal_gamma": "NormalGamma NormalGammaParameters",
+    "families.conjugate.normal_wishart": "NormalWishart NormalWishartParameters",
+    "families.conjugate.product": "ProductFamily ProductStatistics",
+    "families.conjugate.statistics": "CellStatistics CountStatistics SquareStatistics",
+    "families.gaussian.diagonal": "DiagonalGaussian DiagonalParameters",
+    "families.gaussian.full": "FullGaussian FullParameters",
+    "families.gaussian.prior": "CovariancePrior",
+    "families.gaussian.spherical": "SphericalGaussian SphericalParameters",
+    "families.gaussian.statistics": "GaussianStatistics",
+    "families.gaussian.tied": "TiedGaussian TiedParameters",
+    "inference.mixture": "MixtureState",
+    "inference.stochastic": "Stream",
+    "metrics.breaches": "Violations",
+    "side.information": "SideInformation",
+    "weights.concentration": "Gamma",
+    "weights.dirichlet": "DirichletBelief",
+    "weights.stick_breaking": "Sticks",
+}
+# Classes that have another name by now.
+_RENAMED = {"Columns": "Schema", "Data": "KeptRows", "Followed": "KeptStream"}
+TAGS = {
+    f"sidelight.{module}:{name}": _RENAMED.get(name, name)
+    for module, names in _CLASSES.items()
+    for name in names.split()
+}
+
+
+def upgraded(tag: str | None, attributes: dict[str, Any]) -> dict[str, Any]:
+    """Return the attributes of a class as it has them now."""
+    attributes = dict(attributes)
+    if tag == "MixtureState":  # what the one coupling remembered; now each has a state
+        memory = attributes.pop("coupled")
+        attributes["couplings"] = () if memory is None else (CouplingState(None, memory),)
+    if tag == "KeptRows":
+        del attributes["whole"]
+    if "_columns" in attributes:
+        attributes["_schema"] = attributes.pop("_columns")
+    return attributes
+
+
+def without_dropped(
+    tag: str | None, attributes: Mapping[str, Any], dropped: Mapping[str, Mapping[str, DroppedParameter]]
+) -> dict[str, Any]:
+    """Return the attributes of an estimator without parameters that it no longer has; their values must allow it.
+
+    Parameters
+    ----------
+    tag : str
+        Of the estimator.
+    attributes : mapping
+        Its parameters and fitted state.
+    dropped : mapping
+        As ``DROPPED``.
+    """
+    entries = dropped.get(tag or "", {})
+    for name in entries.keys() & attributes.keys():
+        value, expected = attributes[name], entries[name].value
+        if type(value) is not type(expected) or value != expected:
+            raise ForeignFileError(
+                f"its {tag} has {name}={value!r}, a parameter that this version of sidelight lacks; "
+                f"{entries[name].instead}"
+            )
+    return {name: value for name, value in attributes.items() if name not in entries}

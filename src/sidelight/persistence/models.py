@@ -10,13 +10,15 @@ from typing import Any
 from sidelight._version import __version__
 from sidelight.estimators.registry import all_estimators
 from sidelight.exceptions import ForeignFileError
+from sidelight.files.checksums import CHECKSUMS, ChecksumError, read_checked, write_with_checksums
+from sidelight.files.whole import left_behind, recover, whole_folder
 from sidelight.persistence.archive import pack, unpack
 from sidelight.persistence.decoding import Decoder
 from sidelight.persistence.encoding import Encoder
-from sidelight.persistence.folders import CHECKSUMS, REMEDY, left_behind, read_file, write_folder
 from sidelight.persistence.tags import is_estimator
 
 FORMAT = 2
+REMEDY = "take a copy that is whole, or save the model again"
 _MODEL = "model.json"
 _ARRAYS = "arrays.npz"
 _FILES = {_MODEL, _ARRAYS, CHECKSUMS}
@@ -56,19 +58,22 @@ def save(model: Any, folder: str | os.PathLike[str], *, overwrite: bool = False)
     >>> bool((again.predict_proba(X) == model.predict_proba(X)).all())
     True
     """
-    if not is_estimator(type(model)):
-        known = ", ".join(name for name, _ in all_estimators())
-        raise TypeError(f"model must be an estimator of sidelight, not {type(model).__name__}; one of {known}.")
     path = Path(os.path.abspath(folder))  # noqa: PTH100 — Path.resolve would follow a link and replace what it points to
-    there = os.path.lexists(path)
-    if there:
+    recover(path)
+    if os.path.lexists(path):
         _refuse_to_replace(path, overwrite)
     elif not path.parent.is_dir():
         raise FileNotFoundError(f"folder: {path.parent} does not exist; make it first.")
-    encoder = Encoder()
-    content = {"format": FORMAT, "sidelight": __version__, "model": encoder.encode(model, (type(model).__name__,))}
-    described = json.dumps(content, allow_nan=False, indent=1).encode("ascii") + b"\n"
-    write_folder(path, {_MODEL: described, _ARRAYS: pack(encoder.arrays)}, replace=there)
+    files = _encoded(model)
+    with whole_folder(path) as partial:
+        write_with_checksums(partial, files)
+
+
+def write_model(model: Any, folder: Path) -> None:
+    """Write the files of a saved model to a new folder, in a place that is itself written whole or not at all."""
+    files = _encoded(model)
+    folder.mkdir()
+    write_with_checksums(folder, files)
 
 
 def load(folder: str | os.PathLike[str]) -> Any:
@@ -89,7 +94,7 @@ def load(folder: str | os.PathLike[str]) -> Any:
     Raises
     ------
     ForeignFileError
-        If the folder is no saved model, is not whole, has been changed, or is of a later format.
+        If the folder does not hold a saved model, is incomplete, has been changed, or has a later format.
     """
     path = Path(folder)
     if not path.is_dir():
@@ -98,11 +103,12 @@ def load(folder: str | os.PathLike[str]) -> Any:
         problem = "is not a folder" if path.exists() else "does not exist"
         raise ForeignFileError(f"{path} {problem}; give the folder that sidelight.save wrote{hint}.")
     described = _described(path)
-    content = read_file(path, _ARRAYS)
-    with _speaking_of(path / _ARRAYS):
+    content = _read(path, _ARRAYS)
+    with _naming(path / _ARRAYS):
         arrays = unpack(content)
+    all_estimators()  # imports the classes that models are made of, which the file calls by their tags
     decoder = Decoder(arrays, described["format"])
-    with _speaking_of(path / _MODEL):
+    with _naming(path / _MODEL):
         model = decoder.decode(described["model"])
         if not is_estimator(type(model)):
             raise ForeignFileError("it describes no estimator")
@@ -113,10 +119,36 @@ def load(folder: str | os.PathLike[str]) -> Any:
     return model
 
 
+def _encoded(model: Any) -> dict[str, bytes]:
+    """Return the files of a saved model, by their names."""
+    if not is_estimator(type(model)):
+        known = ", ".join(name for name, _ in all_estimators())
+        raise TypeError(f"model must be an estimator of sidelight, not {type(model).__name__}; one of {known}.")
+    encoder = Encoder()
+    content = {"format": FORMAT, "sidelight": __version__, "model": encoder.encode(model, (type(model).__name__,))}
+    described = json.dumps(content, allow_nan=False, indent=1).encode("ascii") + b"\n"
+    return {_MODEL: described, _ARRAYS: pack(encoder.arrays)}
+
+
+def _read(folder: Path, name: str) -> bytes:
+    """Return the content of a file of a saved model, which must be what was written."""
+    try:
+        return read_checked(folder, name)
+    except FileNotFoundError as error:
+        raise ForeignFileError(
+            f"{error.filename} is missing, so {folder} is no whole saved model; give the folder that sidelight.save "
+            "wrote, or a copy that is whole."
+        ) from None
+    except IsADirectoryError as error:
+        raise ForeignFileError(f"{error.filename} is a folder, so {folder} is no saved model.") from None
+    except ChecksumError as error:
+        raise ForeignFileError(f"{error}; {REMEDY}.") from None
+
+
 def _described(path: Path) -> dict[str, Any]:
     """Return the content of a folder's JSON file, of a format that can be read."""
-    content = read_file(path, _MODEL)
-    with _speaking_of(path / _MODEL):
+    content = _read(path, _MODEL)
+    with _naming(path / _MODEL):
         described = json.loads(content)
         number, version = described["format"], described["sidelight"]
         if type(number) is not int or number < 1:
@@ -130,7 +162,7 @@ def _described(path: Path) -> dict[str, Any]:
 
 
 def _refuse_to_replace(path: Path, overwrite: bool) -> None:
-    """Refuse to replace anything but a saved model that may be replaced."""
+    """Refuse to replace anything except a saved model."""
     if not overwrite:
         raise FileExistsError(f"folder: {path} exists already; choose another name, or pass overwrite=True.")
     if path.is_symlink() or not path.is_dir():
@@ -143,7 +175,7 @@ def _refuse_to_replace(path: Path, overwrite: bool) -> None:
             f"folder: {path} {holds}, so it is not a saved model and is not overwritten; choose another name."
         )
     try:
-        read_file(path, _MODEL)
+        _read(path, _MODEL)
     except ForeignFileError as problem:
         raise FileExistsError(
             f"folder: {path} is not overwritten, since it is no whole saved model ({problem}) Choose another name, or "
@@ -152,10 +184,10 @@ def _refuse_to_replace(path: Path, overwrite: bool) -> None:
 
 
 @contextmanager
-def _speaking_of(path: Path) -> Iterator[None]:
-    """Turn whatever goes wrong with the content of a file into an error that names the file.
+def _naming(path: Path) -> Iterator[None]:
+    """Turn any error about the content of a file into one that names the file.
 
-    The content may be anybody's, so that any part of it may be missing or of another type.
+    The content may come from anywhere, so any part of it may be missing or of another type.
     """
     try:
         yield

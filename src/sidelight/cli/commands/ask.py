@@ -1,33 +1,25 @@
-"""``sidelight ask``: the pairs whose answer would teach the model most."""
+"""``sidelight ask``: the most informative pairs."""
 
 import csv
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TextIO
+from typing import IO, Any
 
 import click
 
-from sidelight.cli.console import Voice
+from sidelight.cli import options
+from sidelight.cli.console import Terminal
 from sidelight.cli.errors import Refusal, refusing
-from sidelight.cli.options import (
-    encoding_option,
-    force_option,
-    json_option,
-    quiet_option,
-    result_argument,
-    seed_option,
-    table_output_option,
-)
-from sidelight.cli.result.askable import Pool
+from sidelight.cli.output import check_table_output, output_text
 from sidelight.cli.result.folder import open_result
+from sidelight.cli.result.pool import Pool
 from sidelight.cli.tables.files import check_columns, open_table, read_text, some
-from sidelight.cli.whole import check_file_free, output_text
 
 _FIRST_COLUMNS = ("id_a", "id_b", "relation", "chance_same")
 
 
 @click.command()
-@result_argument
+@options.result
 @click.option(
     "-n", "--number", type=click.IntRange(min=1), default=20, show_default=True, help="How many pairs to ask about."
 )
@@ -36,12 +28,12 @@ _FIRST_COLUMNS = ("id_a", "id_b", "relation", "chance_same")
     type=click.Path(path_type=Path),
     help="Table with the true cluster of each id, to answer the questions from instead of asking.",
 )
-@table_output_option
-@seed_option
-@encoding_option
-@force_option
-@quiet_option
-@json_option
+@options.table_output
+@options.seed
+@options.encoding
+@options.force
+@options.quiet
+@options.json
 def ask(
     result: Path,
     number: int,
@@ -61,26 +53,25 @@ def ask(
     """
     from sidelight.asking import informative_pairs
 
-    voice = Voice(quiet=quiet, as_json=as_json)
-    if output is None and as_json:
-        raise Refusal("--json leaves no room for the table on standard output; name a file for it with -o.")
-    if output is not None:
-        check_file_free(output, force=force)
+    terminal = Terminal(quiet=quiet, as_json=as_json)
+    check_table_output(output, force=force, as_json=as_json)
     opened = open_result(result)
     if opened.recipe.id_column is None:
         raise Refusal(f"{result} knows no ids to ask about; fit again with --id-column.")
     answers = None if answers_from is None else _read_answers(answers_from, opened.recipe.id_column, encoding)
     pool = opened.pool()
-    with voice.stage("choosing pairs"), voice.hearing_warnings(), refusing(str(result)):
+    with terminal.progress("choosing pairs"), terminal.warnings_as_notes(), refusing(str(result)):
         questions = informative_pairs(pool.posterior, pool.side, n_pairs=number, X=pool.positions, random_state=seed)
     rows = list(_rows(pool, questions, answers))
     with output_text(output) as text:
         _write(text, pool, rows)
     if len(rows) < number:
-        voice.note(f"there are only {len(rows)} pairs whose answer the model does not know already.")
+        terminal.note(f"there are only {len(rows)} pairs whose answer the model does not know already.")
     if answers is None:
-        voice.tell("fill in the column relation with must or cannot, and give the file to sidelight fit with --links")
-    voice.give({"pairs": len(rows), "notes": voice.notes, "output": str(output)})
+        terminal.tell(
+            "fill in the column relation with must or cannot, and give the file to sidelight fit with --links"
+        )
+    terminal.print_json({"pairs": len(rows), "notes": terminal.notes, "output": str(output)})
 
 
 def _read_answers(path: Path, id_column: str, encoding: str) -> dict[str, str]:
@@ -112,7 +103,7 @@ def _answer(answers: dict[str, str] | None, first: str, second: str) -> str:
     return "must" if answers[first] == answers[second] else "cannot"
 
 
-def _write(file: TextIO, pool: Pool, rows: list[list[str]]) -> None:
+def _write(file: IO[str], pool: Pool, rows: list[list[str]]) -> None:
     writer = csv.writer(file, lineterminator="\n")
     shown = [f"{name}_{end}" for name in pool.columns for end in ("a", "b")]
     writer.writerow([*_FIRST_COLUMNS, *shown])

@@ -1,4 +1,4 @@
-"""``sidelight compare``: how far two clusterings agree, or a clustering and the truth."""
+"""``sidelight compare``: agreement of two clusterings, or of a clustering and the truth."""
 
 import csv
 from pathlib import Path
@@ -8,17 +8,14 @@ import click
 import numpy as np
 from rich.console import Group, RenderableType
 from rich.table import Table
-from scipy.optimize import linear_sum_assignment
-from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
-from sklearn.metrics.cluster import contingency_matrix
 
-from sidelight._typing import AnyArray, BoolArray
-from sidelight.cli.console import Voice
+from sidelight._typing import AnyArray, BoolArray, IntArray
+from sidelight.cli import options
+from sidelight.cli.console import Terminal
 from sidelight.cli.errors import Refusal
-from sidelight.cli.options import encoding_option, force_option, json_option, quiet_option
-from sidelight.cli.tables.files import TableFile, check_columns, open_table, read_ids, read_text, some
-from sidelight.cli.whole import check_file_free, whole_file
-from sidelight.metrics import clustering_accuracy_score, purity_score
+from sidelight.cli.output import check_file_free
+from sidelight.cli.tables.files import TableFile, check_columns, open_table, row_ids, some, text_cells
+from sidelight.files.whole import whole_file
 
 _CLUSTER_COLUMNS = ("name", "cluster")
 _STATED = "stated"
@@ -27,17 +24,17 @@ _SCORES = {"ari": "ARI", "nmi": "NMI", "accuracy": "accuracy", "purity": "purity
 
 
 class Clustering(NamedTuple):
-    """A file that sorts rows into clusters.
+    """A file with the cluster of each row.
 
     Parameters
     ----------
     file : TableFile
     column : str
-        Which column says so.
+        The column of the clusters.
     ids : (n,) str, optional
     clusters : list of str or None
     stated : (n,) bool, optional
-        Rows about which something was known, where the file says so.
+        Rows with statements, where the file says so.
     """
 
     file: TableFile
@@ -47,8 +44,8 @@ class Clustering(NamedTuple):
     stated: BoolArray | None
 
 
-class Shared(NamedTuple):
-    """The rows that both files sort: their ids, both clusters, and whether something was known about them."""
+class CommonRows(NamedTuple):
+    """The rows with a cluster in both files: their ids, both clusters, and whether there were statements about them."""
 
     ids: AnyArray
     first: AnyArray
@@ -66,10 +63,10 @@ class Shared(NamedTuple):
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="File for the rows that the two put in different clusters."
 )
-@encoding_option
-@force_option
-@quiet_option
-@json_option
+@options.encoding
+@options.force
+@options.quiet
+@options.json
 def compare(
     first: Path,
     second: Path,
@@ -87,29 +84,29 @@ def compare(
     purity. Where a file says about which rows something was known (clusters.csv does), the other rows are scored apart:
     rows with statements flatter every method.
     """
-    voice = Voice(quiet=quiet, as_json=as_json)
+    terminal = Terminal(quiet=quiet, as_json=as_json)
     if output is not None:
         check_file_free(output, force=force)
-    with voice.stage(f"reading {first} and {second}"):
+    with terminal.progress(f"reading {first} and {second}"):
         files = open_table(first, encoding), open_table(second, encoding)
         key = _shared_key(files, id_column)
         wanted = column or (None, None)
         both = [_read(file, key, name) for file, name in zip(files, wanted, strict=True)]
-        shared = _join(both[0], both[1], voice)
+        shared = _join(both[0], both[1], terminal)
     scores = {"all rows": _scores(shared)}
     if shared.stated is not None and shared.stated.any() and not shared.stated.all():
         scores["rows without statements"] = _scores(_part(shared, ~shared.stated))
     moved = _moved(shared)
     if output is not None:
         _write_moved(output, key or "row", both, shared, moved)
-    voice.show(_tables(shared, both, scores, int(moved.sum())))
-    voice.give(
+    terminal.show(_tables(shared, both, scores, int(moved.sum())))
+    terminal.print_json(
         {
             "first": {"table": str(first), "column": both[0].column},
             "second": {"table": str(second), "column": both[1].column},
             "scores": scores,
             "moved": int(moved.sum()),
-            "notes": voice.notes,
+            "notes": terminal.notes,
         }
     )
 
@@ -133,14 +130,17 @@ def _read(file: TableFile, key: str | None, wanted: str | None) -> Clustering:
     if column is None:
         raise Refusal(f"{file.path}: which column holds the clusters? It has {some(others)}; say so with --column A B.")
     check_columns(file, {column: "--column"})
-    ids = None if key is None else read_ids(file, key)
+    optional = [key] if key is not None else []
+    optional += [_STATED] if _STATED in others else []
+    table = file.read(list(dict.fromkeys([column, *optional])))
+    ids = None if key is None else row_ids(file, table, key)
     stated = None
     if _STATED in others:
-        stated = np.array([cell is not None for cell in read_text(file, [_STATED])[_STATED]])
-    return Clustering(file, column, ids, read_text(file, [column])[column], stated)
+        stated = np.array([cell is not None for cell in text_cells(file, table, _STATED)])
+    return Clustering(file, column, ids, text_cells(file, table, column), stated)
 
 
-def _join(first: Clustering, second: Clustering, voice: Voice) -> Shared:
+def _join(first: Clustering, second: Clustering, terminal: Terminal) -> CommonRows:
     """Bring the rows of both together, by id or by order, and say which are left out."""
     if first.ids is None or second.ids is None:
         if len(first.clusters) != len(second.clusters):
@@ -148,22 +148,22 @@ def _join(first: Clustering, second: Clustering, voice: Voice) -> Shared:
                 f"{first.file.path} has {len(first.clusters)} rows and {second.file.path} has {len(second.clusters)}, "
                 "and no column they share names the rows; say which does with --id-column."
             )
-        voice.note("the files share no id column, so rows are compared in their order.")
+        terminal.note("the files share no id column, so rows are compared in their order.")
         ids = np.arange(1, len(first.clusters) + 1)
         places = np.arange(len(ids))
     else:
         ids = first.ids
         rows = {name: row for row, name in enumerate(second.ids.tolist())}
         places = np.array([rows.get(name, -1) for name in ids.tolist()], dtype=np.int64)
-        _tell_absent(first, second, int((places >= 0).sum()), voice)
+        _tell_absent(first, second, int((places >= 0).sum()), terminal)
     others = [second.clusters[place] if place >= 0 else None for place in places.tolist()]
     kept = np.array([a is not None and b is not None for a, b in zip(first.clusters, others, strict=True)])
     if not kept.any():
         raise Refusal(f"{first.file.path} and {second.file.path} have no row in common that both sort.")
     n_empty = int((places >= 0).sum() - kept.sum())
     if n_empty:
-        voice.note(f"{n_empty} rows without a cluster in one of the files are left out.")
-    return Shared(
+        terminal.note(f"{n_empty} rows without a cluster in one of the files are left out.")
+    return CommonRows(
         ids[kept],
         np.array(first.clusters, dtype=object)[kept].astype(str),
         np.array(others, dtype=object)[kept].astype(str),
@@ -171,11 +171,11 @@ def _join(first: Clustering, second: Clustering, voice: Voice) -> Shared:
     )
 
 
-def _tell_absent(first: Clustering, second: Clustering, n_shared: int, voice: Voice) -> None:
+def _tell_absent(first: Clustering, second: Clustering, n_shared: int, terminal: Terminal) -> None:
     for one, other in ((first, second), (second, first)):
         n_absent = len(one.clusters) - n_shared
         if n_absent:
-            voice.note(f"{n_absent} rows of {one.file.path} are not in {other.file.path} and are left out.")
+            terminal.note(f"{n_absent} rows of {one.file.path} are not in {other.file.path} and are left out.")
 
 
 def _stated(first: Clustering, second: Clustering, places: AnyArray, kept: BoolArray) -> BoolArray | None:
@@ -185,11 +185,15 @@ def _stated(first: Clustering, second: Clustering, places: AnyArray, kept: BoolA
     return np.logical_or.reduce(found) if found else None
 
 
-def _part(shared: Shared, rows: BoolArray) -> Shared:
-    return Shared(shared.ids[rows], shared.first[rows], shared.second[rows], None)
+def _part(shared: CommonRows, rows: BoolArray) -> CommonRows:
+    return CommonRows(shared.ids[rows], shared.first[rows], shared.second[rows], None)
 
 
-def _scores(shared: Shared) -> dict[str, float]:
+def _scores(shared: CommonRows) -> dict[str, float]:
+    from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+
+    from sidelight.metrics import clustering_accuracy_score, purity_score
+
     found, judge = shared.first, shared.second
     return {
         "rows": len(found),
@@ -200,39 +204,48 @@ def _scores(shared: Shared) -> dict[str, float]:
     }
 
 
-def _moved(shared: Shared) -> BoolArray:
+def _moved(shared: CommonRows) -> BoolArray:
     """Say which rows are outside the cluster of the second file that matches theirs in the first."""
+    from scipy.optimize import linear_sum_assignment
+
     names, codes = np.unique(shared.first, return_inverse=True)
     others, other_codes = np.unique(shared.second, return_inverse=True)
-    rows, columns = linear_sum_assignment(contingency_matrix(codes, other_codes), maximize=True)
+    rows, columns = linear_sum_assignment(_contingency(codes, other_codes), maximize=True)
     match = np.full(len(names), len(others))
     match[rows] = columns
     return np.asarray(match[codes] != other_codes)
 
 
-def _write_moved(path: Path, key: str, both: list[Clustering], shared: Shared, moved: BoolArray) -> None:
+def _contingency(codes: IntArray, others: IntArray) -> IntArray:
+    """Return the number of rows in each pair of clusters."""
+    counts = np.zeros((codes.max() + 1, others.max() + 1), dtype=np.int64)
+    np.add.at(counts, (codes, others), 1)
+    return counts
+
+
+def _write_moved(path: Path, key: str, both: list[Clustering], shared: CommonRows, moved: BoolArray) -> None:
     with whole_file(path) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow([key, *(f"{one.column} in {one.file.path.name}" for one in both)])
         writer.writerows(zip(shared.ids[moved], shared.first[moved], shared.second[moved], strict=True))
 
 
-def _tables(shared: Shared, both: list[Clustering], scores: dict[str, Any], n_moved: int) -> RenderableType:
+def _tables(shared: CommonRows, both: list[Clustering], scores: dict[str, Any], n_moved: int) -> RenderableType:
     table = Table(title=f"{both[0].file.path} judged by {both[1].file.path}")
     table.add_column("")
     for heading in ("rows", *_SCORES.values()):
         table.add_column(heading, justify="right")
     for part, values in scores.items():
         table.add_row(part, str(values["rows"]), *(f"{values[name]:.3f}" for name in _SCORES))
-    return Group(table, _contingency(shared, both), f"{n_moved} rows are outside the cluster that matches theirs")
+    return Group(table, _contingency_table(shared, both), f"{n_moved} rows are outside the cluster that matches theirs")
 
 
-def _contingency(shared: Shared, both: list[Clustering]) -> RenderableType:
+def _contingency_table(shared: CommonRows, both: list[Clustering]) -> RenderableType:
     names, codes = np.unique(shared.first, return_inverse=True)
     others, other_codes = np.unique(shared.second, return_inverse=True)
     if max(len(names), len(others)) > _MOST_SHOWN:
-        return f"{len(names)} and {len(others)} clusters are too many to show who shares how many rows with whom"
-    counts = contingency_matrix(codes, other_codes)
+        return f"{len(names)} and {len(others)} clusters are too many to show the number of rows in each pair"
+    counts = _contingency(codes, other_codes)
     table = Table(title=f"rows by {both[0].column} (down) and {both[1].column} (across)")
     table.add_column("")
     for name in others:

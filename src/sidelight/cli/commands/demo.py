@@ -1,4 +1,4 @@
-"""``sidelight demo``: what a little knowledge is worth, on a real table."""
+"""``sidelight demo``: how far a few labels and links help, on a real table."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -7,6 +7,8 @@ import click
 import numpy as np
 
 from sidelight._typing import AnyArray, FloatArray
+from sidelight.cli import options
+from sidelight.files.whole import whole_file
 
 _LABELS = 50
 _LINKS = 40
@@ -15,7 +17,7 @@ _DRAWS = 5
 
 
 class Draw(NamedTuple):
-    """One draw of labels and links, the two fits, and their scores on the rows nothing was said about."""
+    """One draw of labels and links, the two fits, and their scores on the rows without statements."""
 
     labels: AnyArray
     uninformed: Any
@@ -33,13 +35,13 @@ class Draw(NamedTuple):
     show_default=True,
     help="Folder for the picture and the table.",
 )
-@click.option("--force", is_flag=True, help="Overwrite what an earlier demo wrote there.")
+@options.force
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the draws.")
 def demo(output: Path, force: bool, seed: int) -> None:
     """Cluster handwritten digits without and with a handful of labels and links.
 
-    Both models see the same 1797 images. One is told nothing; the other gets the labels of 50 images and 40 pairs that
-    show the same digit. Scores are taken on the images nothing was said about.
+    Both models see the same 1797 images. One has no side information; the other has the labels of 50 images and 40
+    pairs that show the same digit. Scores are taken on the images without labels and links.
     """
     files = {"picture": output / "digits.png", "table": output / "digits.csv"}
     standing = [str(path) for path in files.values() if path.exists()]
@@ -119,16 +121,16 @@ def _save_picture(path: Path, X: FloatArray, draw: Draw) -> None:
     ClustersDisplay.from_estimator(draw.uninformed, X, plane=informed.plane, colour_order=colours, ax=left)
     for axes, told, score in zip((left, right), ("told nothing", "told a little"), draw.scores[:, 0], strict=True):
         axes.set_title(f"{told}: {score:.0%} of the images nothing was said about are right (first draw)", fontsize=10)
-    figure.savefig(path, dpi=110)
+    with whole_file(path, "wb") as file:
+        figure.savefig(file, format="png", dpi=110)
 
 
 def _save_table(path: Path, truth: AnyArray, draw: Draw) -> None:
     model = draw.informed
     certainty = model.posterior_[np.arange(len(truth)), model.labels_]
-    lines = ["image,cluster,probability,given_label,digit"]
-    for row, (cluster, probability, label, digit) in enumerate(
-        zip(model.labels_, certainty, draw.labels, truth, strict=True)
-    ):
-        given = "" if label < 0 else label
-        lines.append(f"{row},{model.cluster_names_[cluster]},{probability:.4f},{given},{digit}")
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    rows = zip(model.labels_, certainty, draw.labels, truth, strict=True)
+    with whole_file(path) as file:
+        file.write("image,cluster,probability,given_label,digit\n")
+        for image, (cluster, probability, label, digit) in enumerate(rows):
+            given = "" if label < 0 else label
+            file.write(f"{image},{model.cluster_names_[cluster]},{probability:.4f},{given},{digit}\n")

@@ -8,10 +8,11 @@ from typing import Any
 import click
 import numpy as np
 
-from sidelight.cli.console import Voice
+from sidelight.cli import options
+from sidelight.cli.console import Terminal
 from sidelight.cli.customers import draw_customers, draw_judgements, draw_labels
-from sidelight.cli.options import force_option, quiet_option, seed_option
-from sidelight.cli.whole import check_file_free, whole_file
+from sidelight.cli.output import check_file_free
+from sidelight.files.whole import whole_file
 
 _LABELS_PER_SEGMENT = 6
 _JUDGED_PAIRS = 60
@@ -28,21 +29,21 @@ _FILES = ("customers.csv", "links.csv", "new.csv", "truth.csv")
     help="Folder for the files; the one you are in by default.",
 )
 @click.option("--rows", type=click.IntRange(min=200), default=5000, show_default=True, help="Number of customers.")
-@seed_option
-@force_option
-@quiet_option
+@options.seed
+@options.force
+@options.quiet
 def example(output: Path, rows: int, seed: int, force: bool, quiet: bool) -> None:
     """Write made-up customers to try the other commands on.
 
-    customers.csv has columns of every kind, gaps, and a column in which thirty rows have a segment; links.csv holds
-    sixty pairs that somebody judged; new.csv has customers to place later; truth.csv has everybody's segment.
+    customers.csv has columns of every kind, missing cells, and a column in which thirty rows have a segment; links.csv
+    holds sixty judged pairs; new.csv has customers to place later; truth.csv has the segment of every customer.
     """
     output.mkdir(parents=True, exist_ok=True)
     for name in _FILES:
         check_file_free(output / name, force=force)
-    voice = Voice(quiet=quiet)
+    terminal = Terminal(quiet=quiet)
     random = np.random.default_rng(seed)
-    with voice.stage(f"drawing {rows} customers"):
+    with terminal.progress(f"drawing {rows} customers"):
         customers = draw_customers(rows, "C", random)
         labels = draw_labels(customers, _LABELS_PER_SEGMENT, random)
         judgements = draw_judgements(customers, _JUDGED_PAIRS, random)
@@ -54,7 +55,7 @@ def example(output: Path, rows: int, seed: int, force: bool, quiet: bool) -> Non
     tables: tuple[Mapping[str, Any], ...] = ({**customers.columns, "segment": labels}, judgements, new.columns, truth)
     for name, columns in zip(_FILES, tables, strict=True):
         _write(output / name, columns)
-    voice.show(f"wrote {', '.join(str(output / name) for name in _FILES)}")
+    terminal.show(f"wrote {', '.join(str(output / name) for name in _FILES)}")
 
 
 def _write(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:

@@ -1,50 +1,33 @@
-"""``sidelight fit``: from a table and what is known about it to clusters, a model and a report."""
+"""``sidelight fit``: from a table and side information to clusters, a model and a report."""
 
 import time
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 
-from sidelight._typing import FloatArray, IntArray
-from sidelight.cli.console import Move, Voice
+from sidelight._typing import AnyArray, FloatArray
+from sidelight.cli import options
+from sidelight.cli.console import Terminal, UpdateProgress
 from sidelight.cli.errors import refusing
 from sidelight.cli.extras import check_drawing
+from sidelight.cli.fit_input import FitInput, FitRequest, read_fit_input
 from sidelight.cli.models import MODELS, check_takes, make_model
-from sidelight.cli.options import encoding_option, force_option, json_option, quiet_option, seed_option
-from sidelight.cli.result.askable import Pool, choose_rows, read_cells
-from sidelight.cli.result.clusters import Placed, write_clusters
+from sidelight.cli.output import check_folder_free, check_room
+from sidelight.cli.result.clusters import Assignment, write_clusters
 from sidelight.cli.result.folder import CLUSTERS, REPORT, is_result, write_result
-from sidelight.cli.result.summary import found_lines, summarise, summary_table
-from sidelight.cli.statements.given import Known, Request, read_known
-from sidelight.cli.tables.recipe import Recipe, as_numbers, learn_columns
-from sidelight.cli.whole import check_folder_free, check_room, whole_folder
-from sidelight.inference.progress import Progress
+from sidelight.cli.result.pool import Pool
+from sidelight.cli.result.summary import input_lines, summarise, summary_table
+from sidelight.cli.tables.recipe import Recipe, as_numbers, recipe_columns
+from sidelight.files.whole import whole_folder
 
-# What a result takes on the disk, roughly: a line of clusters.csv, labels and posterior; and the report and the rest.
+if TYPE_CHECKING:
+    from sidelight.inference.loop import Progress
+
+# Size of a result on the disk, roughly: a line of clusters.csv, labels and posterior of each row; and all the rest.
 _BYTES_PER_ROW = 150
 _BYTES_AT_LEAST = 2_000_000
-
-
-class Prepared(NamedTuple):
-    """A table made ready for a model.
-
-    Parameters
-    ----------
-    recipe : Recipe
-    frame : pandas.DataFrame
-        What the model is fitted to.
-    askable : (m,) int
-        The rows that are kept to ask about.
-    positions : (m, d)
-        Where these are, as numbers.
-    """
-
-    recipe: Recipe
-    frame: Any
-    askable: IntArray
-    positions: FloatArray
 
 
 @click.command()
@@ -87,11 +70,11 @@ class Prepared(NamedTuple):
 )
 @click.option("--report/--no-report", default=True, help="Whether to write report.html, which needs matplotlib.")
 @click.option("--jobs", type=int, default=1, show_default=True, help="Threads, -1 for all cores.")
-@seed_option
-@encoding_option
-@force_option
-@quiet_option
-@json_option
+@options.seed
+@options.encoding
+@options.force
+@options.quiet
+@options.json
 def fit(output: Path, report: bool, force: bool, quiet: bool, as_json: bool, **asked: Any) -> None:
     """Cluster TABLE (CSV or Parquet) with the labels and judged pairs there are.
 
@@ -99,106 +82,109 @@ def fit(output: Path, report: bool, force: bool, quiet: bool, as_json: bool, **a
     breaks), report.html, the model for sidelight predict, the rows for sidelight ask, and summary.json.
     """
     began = time.perf_counter()
-    request = Request(**asked)
-    voice = Voice(quiet=quiet, as_json=as_json)
+    request = FitRequest(**asked)
+    terminal = Terminal(quiet=quiet, as_json=as_json)
     check_folder_free(output, force=force, ours=is_result, what="sidelight result")
     if report:
         check_drawing()
-    with voice.stage(f"reading {request.table}"):
-        known = read_known(request)
-    check_room(output, _BYTES_PER_ROW * known.side.n_rows + _BYTES_AT_LEAST)
-    for line in found_lines(known.file.path, known.found, known.side, known.links):
-        voice.note(line)
-    check_takes(request.model, known.side)
-    prepared = _prepare(request, known, voice)
-    known = known._replace(found=known.found._replace(frame=None))  # of two frames the one that is fitted is enough
-    voice.tell(f"fitting {request.model} …")
-    with voice.stage("fitting") as move, voice.hearing_warnings(), refusing(str(request.table)):
-        model = _fitted(request, known, prepared.frame, move)
-    seconds = time.perf_counter() - began
+    with terminal.progress(f"reading {request.table}"):
+        frame, given = read_fit_input(request)
+    check_room(output, _BYTES_PER_ROW * len(frame) + _BYTES_AT_LEAST)
+    for line in input_lines(request.table, given):
+        terminal.note(line)
+    check_takes(request.model, given.side)
+    recipe = _recipe(request, frame, given, terminal)
+    positions = as_numbers(frame.iloc[given.pool.rows], recipe.columns).to_numpy()
+    frame = recipe.frame_for_model(frame)
+    terminal.tell(f"fitting {request.model} …")
+    with terminal.progress("fitting") as update, terminal.warnings_as_notes(), refusing(str(request.table)):
+        model = _fitted(request, given, frame, update)
+    probability = model.posterior_[np.arange(len(frame)), model.labels_]
     summary = {
         "table": str(request.table),
         "model": request.model,
-        **summarise(known.found, known.side, known.links, model),
-        "seconds": round(seconds, 1),
-        "notes": voice.notes,
+        **summarise(given, model, probability),
+        "seconds": round(time.perf_counter() - began, 1),
+        "notes": terminal.notes,
     }
-    with voice.stage(f"writing {output}"), whole_folder(output) as folder:
-        _write(folder, request, known, prepared, model, summary)
+    with terminal.progress(f"writing {output}"), whole_folder(output) as folder:
+        _write_clusters(folder / CLUSTERS, request, given, model, probability)
+        write_result(folder, model=model, recipe=recipe, pool=_pool(given, model, positions), summary=summary)
         if report:
-            page = _report(request, known, prepared.frame, model, (*voice.notes,), output)
+            page = _report(request, given, frame, model, (*terminal.notes,), output)
             (folder / REPORT).write_text(page, encoding="utf-8")
-    voice.show(summary_table(summary, output))
-    voice.give({**summary, "output": str(output)})
+    terminal.show(summary_table(summary, output))
+    terminal.print_json({**summary, "output": str(output)})
 
 
-def _prepare(request: Request, known: Known, voice: Voice) -> Prepared:
-    """Make the table ready for the model, and say so where that changes anything."""
+def _recipe(request: FitRequest, frame: Any, given: FitInput, terminal: Terminal) -> Recipe:
+    """Return how tables become what the model takes, with notes where that changes the table."""
     numbers_only = MODELS[request.model].numbers_only
-    columns = learn_columns(known.found)
-    recipe = Recipe(request.model, numbers_only, request.id_column, request.label_column, columns)
     if numbers_only:
-        voice.note(f"--model {request.model} takes numbers: they are standardised, categories become zeros and ones.")
-        if any(known.found.missing.values()):
-            voice.note("missing numbers are replaced by the median of their column, missing categories by zeros.")
-    askable = choose_rows(known.side, request.seed)
-    positions = as_numbers(known.found.frame.iloc[askable], columns).to_numpy()
-    return Prepared(recipe, recipe.frame_for_model(known.found.frame), askable, positions)
+        terminal.note(
+            f"--model {request.model} takes numbers: they are standardised, categories become zeros and ones."
+        )
+        if any(given.features.missing.values()):
+            terminal.note("missing numbers are replaced by the median of their column, missing categories by zeros.")
+    columns = recipe_columns(frame, given.features.kinds)
+    return Recipe(request.model, numbers_only, request.id_column, request.label_column, columns)
 
 
-def _fitted(request: Request, known: Known, frame: Any, move: Move) -> Any:
-    """Fit the model and take what watched it off again."""
+def _fitted(request: FitRequest, given: FitInput, frame: Any, update: UpdateProgress) -> Any:
+    """Return the fitted model, without the callback that shows progress."""
     scale = 1 / len(frame)
     steps = 0
 
-    def watch(progress: Progress) -> None:
+    def show(progress: "Progress") -> None:
         nonlocal steps
         steps += 1
-        move(detail=f"step {steps}, bound {progress.objective * scale:.5g} per row")
+        update(detail=f"step {steps}, bound {progress.objective * scale:.5g} per row")
 
     model = make_model(
         request.model,
         clusters=request.clusters,
         seed=request.seed,
         jobs=request.jobs,
-        kinds=known.found.kinds,
-        callbacks=[watch],
+        kinds=given.features.kinds,
+        callbacks=[show],
     )
     model.set_params(keep_posterior=True)
-    model.fit(frame, side=known.side)
+    model.fit(frame, side=given.side)
     return model.set_params(callbacks=None)
 
 
-def _write(
-    folder: Path, request: Request, known: Known, prepared: Prepared, model: Any, summary: dict[str, Any]
-) -> None:
-    n = len(model.labels_)
-    ids = np.arange(1, n + 1) if known.ids is None else known.ids
-    probability = model.posterior_[np.arange(n), model.labels_]
-    placed = Placed(ids, request.id_column or "row", model.labels_, model.cluster_names_, probability)
-    with (folder / CLUSTERS).open("w", encoding="utf-8", newline="") as file:
-        write_clusters(file, placed, known.side, model.violations_)
-    rows = prepared.askable
-    columns = [name for name in known.file.header if name != request.id_column]
-    pool = Pool(
-        ids=ids[rows].astype(str),
+def _row_names(given: FitInput) -> AnyArray:
+    """Return the ids of the rows, or their numbers from 1."""
+    return np.arange(1, given.side.n_rows + 1) if given.ids is None else given.ids
+
+
+def _write_clusters(path: Path, request: FitRequest, given: FitInput, model: Any, probability: FloatArray) -> None:
+    id_column = request.id_column or "row"
+    assignment = Assignment(_row_names(given), id_column, model.labels_, model.cluster_names_, probability)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        write_clusters(file, assignment, given.side, model.violations_)
+
+
+def _pool(given: FitInput, model: Any, positions: FloatArray) -> Pool:
+    rows, columns, values = given.pool
+    return Pool(
+        ids=_row_names(given)[rows].astype(str),
         posterior=model.posterior_[rows],
-        positions=prepared.positions,
-        side=known.side.restrict(rows),
+        positions=positions,
+        side=given.side.restrict(rows),
         columns=columns,
-        values=read_cells(known.file, columns, rows, n),
+        values=values,
     )
-    write_result(folder, model=model, recipe=prepared.recipe, pool=pool, summary=summary)
 
 
-def _report(request: Request, known: Known, frame: Any, model: Any, notes: tuple[str, ...], output: Path) -> str:
+def _report(request: FitRequest, given: FitInput, frame: Any, model: Any, notes: tuple[str, ...], output: Path) -> str:
     from sidelight.report import html_report
 
     return html_report(
         model,
         frame,
-        side=known.side,
-        ids=known.ids,
+        side=given.side,
+        ids=given.ids,
         title=f"Clusters of {request.table.name}",
         notes=notes,
         usage=(f"sidelight predict {output} new.csv -o placed.csv",),

@@ -1,4 +1,4 @@
-"""``sidelight predict``: the clusters of rows that the model has never seen."""
+"""``sidelight predict``: the clusters of new rows."""
 
 from pathlib import Path
 from typing import Any
@@ -7,36 +7,29 @@ import click
 import numpy as np
 
 from sidelight._typing import AnyArray
-from sidelight.cli.console import Move, Voice
-from sidelight.cli.errors import Refusal, refusing
-from sidelight.cli.options import (
-    encoding_option,
-    force_option,
-    json_option,
-    quiet_option,
-    result_argument,
-    table_output_option,
-)
-from sidelight.cli.result.clusters import Placed, write_placed
+from sidelight.cli import options
+from sidelight.cli.console import Terminal, UpdateProgress
+from sidelight.cli.errors import refusing
+from sidelight.cli.output import check_table_output, output_text
+from sidelight.cli.result.clusters import Assignment, write_assignment
 from sidelight.cli.result.folder import open_result
-from sidelight.cli.tables.files import TableFile, check_columns, open_table, read_ids
-from sidelight.cli.tables.recipe import Recipe, read_by_recipe
-from sidelight.cli.whole import check_file_free, output_text
+from sidelight.cli.tables.files import TableFile, check_columns, open_table, row_ids
+from sidelight.cli.tables.recipe import Recipe, check_recipe_columns, recipe_frame
 
-_PLACED_AT_ONCE = 50_000
+_ROWS_AT_ONCE = 50_000
 
 
 @click.command()
-@result_argument
+@options.result
 @click.argument("table", type=click.Path(path_type=Path))
 @click.option(
     "--id-column", metavar="COLUMN", help="Column that names the rows, if it is called otherwise than before."
 )
-@table_output_option
-@encoding_option
-@force_option
-@quiet_option
-@json_option
+@options.table_output
+@options.encoding
+@options.force
+@options.quiet
+@options.json
 def predict(
     result: Path,
     table: Path,
@@ -52,49 +45,47 @@ def predict(
     TABLE needs the columns that the model was fitted to, by their names, in any order. Writes id, cluster, name and
     probability of every row.
     """
-    voice = Voice(quiet=quiet, as_json=as_json)
-    if output is None and as_json:
-        raise Refusal("--json leaves no room for the table on standard output; name a file for it with -o.")
-    if output is not None:
-        check_file_free(output, force=force)
+    terminal = Terminal(quiet=quiet, as_json=as_json)
+    check_table_output(output, force=force, as_json=as_json)
     opened = open_result(result)
-    with voice.stage(f"reading {table}"):
+    with terminal.progress(f"reading {table}"):
         file = open_table(table, encoding)
-        named = id_column or opened.recipe.id_column
-        ids, id_name = _ids(file, named, required=id_column is not None, voice=voice)
-        frame = read_by_recipe(file, opened.recipe)
+        if id_column is not None:
+            check_columns(file, {id_column: "--id-column"})
+        key = _key(file, id_column or opened.recipe.id_column, terminal)
+        check_recipe_columns(file, opened.recipe)
+        features = [column.name for column in opened.recipe.columns]
+        columns = file.read(list(dict.fromkeys([*features, *([] if key is None else [key])])))
+        ids = None if key is None else row_ids(file, columns, key)
+        frame = recipe_frame(file, columns, opened.recipe)
         model = opened.model()
     n = len(frame)
-    with voice.stage("placing", total=n) as move, voice.hearing_warnings(), refusing(str(table)):
-        labels, probability = _placed(model, opened.recipe, frame, move)
+    with terminal.progress("placing", total=n) as update, terminal.warnings_as_notes(), refusing(str(table)):
+        labels, probability = _assigned(model, opened.recipe, frame, update)
     rows = np.arange(1, n + 1) if ids is None else ids
-    placed = Placed(rows, id_name, labels, model.cluster_names_, probability)
     with output_text(output) as text:
-        write_placed(text, placed)
+        write_assignment(text, Assignment(rows, key or "row", labels, model.cluster_names_, probability))
     sizes = np.bincount(labels, minlength=len(model.cluster_names_)).tolist()
     clusters = {str(name): size for name, size in zip(model.cluster_names_, sizes, strict=True)}
-    voice.tell(f"{n} rows placed: " + ", ".join(f"{size} {name}" for name, size in clusters.items()))
-    voice.give({"rows": n, "clusters": clusters, "notes": voice.notes, "output": str(output)})
+    terminal.tell(f"{n} rows placed: " + ", ".join(f"{size} {name}" for name, size in clusters.items()))
+    terminal.print_json({"rows": n, "clusters": clusters, "notes": terminal.notes, "output": str(output)})
 
 
-def _ids(file: TableFile, column: str | None, *, required: bool, voice: Voice) -> tuple[AnyArray | None, str]:
-    """Return the ids of the rows, None where they go by their numbers, and what the column is called."""
-    if required and column is not None:
-        check_columns(file, {column: "--id-column"})
-    if column is None or column not in file.header:
-        if column is not None:
-            voice.note(f"{file.path} has no column {column!r}, so rows go by their numbers from 1.")
-        return None, "row"
-    return read_ids(file, column), column
+def _key(file: TableFile, column: str | None, terminal: Terminal) -> str | None:
+    """Return the column that names the rows, None where they go by their numbers."""
+    if column is not None and column not in file.header:
+        terminal.note(f"{file.path} has no column {column!r}, so rows go by their numbers from 1.")
+        return None
+    return column
 
 
-def _placed(model: Any, recipe: Recipe, frame: Any, move: Move) -> tuple[AnyArray, AnyArray]:
+def _assigned(model: Any, recipe: Recipe, frame: Any, update: UpdateProgress) -> tuple[AnyArray, AnyArray]:
     """Return the cluster of each row and its probability, some rows at a time."""
     n = len(frame)
     labels, probability = np.empty(n, dtype=np.int64), np.empty(n)
-    for start in range(0, n, _PLACED_AT_ONCE):
-        part = slice(start, start + _PLACED_AT_ONCE)
+    for start in range(0, n, _ROWS_AT_ONCE):
+        part = slice(start, start + _ROWS_AT_ONCE)
         chances = model.predict_proba(recipe.frame_for_model(frame.iloc[part]))
         labels[part], probability[part] = chances.argmax(axis=1), chances.max(axis=1)
-        move(completed=min(start + _PLACED_AT_ONCE, n))
+        update(completed=min(start + _ROWS_AT_ONCE, n))
     return labels, probability

@@ -1,1 +1,1 @@
-"""What a fit leaves behind."""
+"""The folder that a fit writes."""

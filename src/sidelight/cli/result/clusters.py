@@ -2,30 +2,32 @@
 
 import csv
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple, TextIO
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from sidelight._typing import AnyArray, FloatArray
-from sidelight.metrics import Violations
-from sidelight.side import SideInformation
+
+if TYPE_CHECKING:
+    from sidelight.metrics import Violations
+    from sidelight.side import SideInformation
 
 _WRITTEN_AT_ONCE = 20_000
 
 
-class Placed(NamedTuple):
-    """Where rows were placed.
+class Assignment(NamedTuple):
+    """The cluster of each row.
 
     Parameters
     ----------
     ids : (n,)
         Names of the rows, or their numbers from 1.
     id_column : str
-        What that column is called.
+        Name of that column.
     labels : (n,) int
         Clusters.
     names : (clusters,)
-        Of the clusters.
+        Of the clusters, one each.
     probability : (n,)
         Of the cluster of each row.
     """
@@ -37,46 +39,46 @@ class Placed(NamedTuple):
     probability: FloatArray
 
 
-def write_placed(file: TextIO, placed: Placed) -> None:
+def write_assignment(file: IO[str], assignment: Assignment) -> None:
     """Write id, cluster, name and probability."""
-    _write(file, placed, [], lambda _: ())
+    _write(file, assignment, [], lambda _: ())
 
 
-def write_clusters(file: TextIO, placed: Placed, side: SideInformation, broken: Violations) -> None:
-    """Write the same, what was stated about each row, and which of that the result breaks."""
-    stated, breaches = _stated(side), _breaches(placed, side, broken)
-    _write(file, placed, ["stated", "broken"], lambda row: (stated.get(row, ""), "; ".join(breaches.get(row, ()))))
+def write_clusters(file: IO[str], assignment: Assignment, side: "SideInformation", violations: "Violations") -> None:
+    """Write the same, which kinds of statements there are about each row, and which of them the result breaks."""
+    stated, broken = _stated(side), _broken(assignment, side, violations)
+    _write(file, assignment, ["stated", "broken"], lambda row: (stated.get(row, ""), "; ".join(broken.get(row, ()))))
 
 
-def _write(file: TextIO, placed: Placed, more: list[str], cells: Any) -> None:
+def _write(file: IO[str], assignment: Assignment, more: list[str], cells: Any) -> None:
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow([placed.id_column, "cluster", "name", "probability", *more])
-    names = [str(name) for name in placed.names]
-    for start in range(0, len(placed.labels), _WRITTEN_AT_ONCE):
+    writer.writerow([assignment.id_column, "cluster", "name", "probability", *more])
+    names = [str(name) for name in assignment.names]
+    for start in range(0, len(assignment.labels), _WRITTEN_AT_ONCE):
         part = slice(start, start + _WRITTEN_AT_ONCE)
-        columns = placed.ids[part].tolist(), placed.labels[part].tolist(), placed.probability[part].tolist()
+        columns = assignment.ids[part].tolist(), assignment.labels[part].tolist(), assignment.probability[part].tolist()
         writer.writerows(
             (name, cluster, names[cluster], f"{probability:.4f}", *cells(row))
             for row, (name, cluster, probability) in enumerate(zip(*columns, strict=True), start)
         )
 
 
-def _stated(side: SideInformation) -> dict[int, str]:
-    """Return the kinds of statement about each row that there are any about."""
+def _stated(side: "SideInformation") -> dict[int, str]:
+    """Return the kinds of statements about each row that has any."""
     labelled = set(np.flatnonzero(side.labels >= 0).tolist())
     linked = {*side.must_link.ravel().tolist(), *side.cannot_link.ravel().tolist()}
     words = {(True, False): "label", (False, True): "link", (True, True): "label and link"}
     return {row: words[row in labelled, row in linked] for row in labelled | linked}
 
 
-def _breaches(placed: Placed, side: SideInformation, broken: Violations) -> dict[int, list[str]]:
-    """Return which statements about each row are broken."""
+def _broken(assignment: Assignment, side: "SideInformation", violations: "Violations") -> dict[int, list[str]]:
+    """Return the broken statements about each row."""
     found: dict[int, list[str]] = {}
-    for row in broken.labels.tolist():
+    for row in violations.labels.tolist():
         found.setdefault(row, []).append(f"label {side.label_names[side.labels[row]]}")
-    for relation, pairs in (("must", broken.must_link), ("cannot", broken.cannot_link)):
+    for relation, pairs in (("must", violations.must_link), ("cannot", violations.cannot_link)):
         for row, other in _both_ways(pairs.tolist()):
-            found.setdefault(row, []).append(f"{relation} {placed.ids[other]}")
+            found.setdefault(row, []).append(f"{relation} {assignment.ids[other]}")
     return found
 
 

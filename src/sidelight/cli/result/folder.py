@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sidelight.cli.errors import Refusal, refusing
-from sidelight.cli.result.askable import Pool, read_pool, write_pool
+from sidelight.cli.result.pool import Pool, read_pool, write_pool
 from sidelight.cli.tables.recipe import Recipe
 
 CLUSTERS = "clusters.csv"
@@ -13,7 +13,7 @@ REPORT = "report.html"
 _MODEL = "model"
 _RECIPE = "recipe.json"
 _SUMMARY = "summary.json"
-_ASKABLE = "askable"
+_POOL = "askable"
 
 
 class Result(NamedTuple):
@@ -31,8 +31,8 @@ class Result(NamedTuple):
             return load(self.folder / _MODEL)
 
     def pool(self) -> Pool:
-        """Read the rows to ask about."""
-        return read_pool(self.folder / _ASKABLE)
+        """Read the rows that questions are chosen from."""
+        return read_pool(self.folder / _POOL)
 
 
 def is_result(folder: Path) -> bool:
@@ -41,7 +41,7 @@ def is_result(folder: Path) -> bool:
 
 
 def open_result(folder: Path) -> Result:
-    """Read what a fit wrote, but for its model."""
+    """Read what a fit wrote, except the model."""
     if not folder.is_dir():
         raise Refusal(f"{folder} is no folder; name the one that sidelight fit wrote with -o.")
     if not is_result(folder):
@@ -55,11 +55,11 @@ def open_result(folder: Path) -> Result:
 
 
 def write_result(folder: Path, *, model: Any, recipe: Recipe, pool: Pool, summary: dict[str, Any]) -> None:
-    """Write everything but the table of clusters and the report into a folder."""
-    from sidelight.persistence import save
+    """Write everything except the table of clusters and the report to a folder."""
+    from sidelight.persistence import write_model
 
-    save(model, folder / _MODEL)
+    write_model(model, folder / _MODEL)
     recipe.write(folder / _RECIPE)
-    (folder / _ASKABLE).mkdir()
-    write_pool(pool, folder / _ASKABLE)
+    (folder / _POOL).mkdir()
+    write_pool(pool, folder / _POOL)
     (folder / _SUMMARY).write_text(json.dumps(summary, ensure_ascii=False, indent=2), encoding="utf-8")

@@ -3,61 +3,73 @@
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.console import Group, RenderableType
 from rich.table import Table
 
+from sidelight._typing import FloatArray
 from sidelight._version import __version__
+from sidelight.cli.fit_input import FitInput
 from sidelight.cli.statements.links import LinksFile
-from sidelight.cli.tables.columns import Found
-from sidelight.metrics import Violations
-from sidelight.side import SideInformation
 
-KINDS = {"gaussian": "numbers", "poisson": "counts", "bernoulli": "yes or no", "categorical": "categories"}
+if TYPE_CHECKING:
+    from sidelight.metrics import Violations
+    from sidelight.side import SideInformation
+
+_STATEMENTS = {"labels": "labels", "must": "must-links", "cannot": "cannot-links"}
 
 
-def found_lines(path: Path, found: Found, side: SideInformation, links: Sequence[LinksFile]) -> list[str]:
-    """Say what was found in a table, what was left out, and what is known about its rows."""
+def input_lines(path: Path, given: FitInput) -> list[str]:
+    """Say what was found in a table, which columns are left out, and what the side information is."""
+    from sidelight.tables.kinds import all_kinds
+
+    features, side = given.features, given.side
     lines = [f"{path}: {side.n_rows} rows."]
-    for kind, spoken in KINDS.items():
-        columns = [_column(name, found, side.n_rows) for name, its in found.kinds.items() if its == kind]
+    for kind in all_kinds().values():
+        columns = [
+            _column(name, features.missing[name], side.n_rows)
+            for name, its in features.kinds.items()
+            if its == kind.name
+        ]
         if columns:
-            lines.append(f"{spoken}: {', '.join(columns)}")
-    lines.extend(f"left out: {name}, which {why}" for name, why in found.left_out)
-    lines.extend(_links_line(file) for file in links)
-    lines.append("nothing is known about the rows" if side.is_empty else f"known: {_known(side)}")
+            lines.append(f"{kind.plural}: {', '.join(columns)}")
+    lines.extend(f"left out: {name}, which {why}" for name, why in features.omissions)
+    lines.extend(_links_line(file) for file in given.links)
+    lines.append("nothing is known about the rows" if side.is_empty else f"known: {side.summary()}")
     return lines
 
 
-def summarise(found: Found, side: SideInformation, links: Sequence[LinksFile], model: Any) -> dict[str, Any]:
-    """Return what a fit found as plain values."""
-    broken: Violations = model.violations_
-    posterior = model.posterior_
-    certainty = posterior[np.arange(len(posterior)), model.labels_]
+def summarise(given: FitInput, model: Any, probability: FloatArray) -> dict[str, Any]:
+    """Return what a fit found as plain values.
+
+    Parameters
+    ----------
+    given : FitInput
+    model : estimator
+        Fitted.
+    probability : (n,)
+        Of the cluster of each row.
+    """
+    from sidelight.tables.kinds import kind_named
+
+    features, violations = given.features, model.violations_
     sizes = np.bincount(model.labels_, minlength=len(model.cluster_names_))
-    sure = np.bincount(model.labels_, weights=certainty, minlength=len(sizes)) / np.maximum(sizes, 1)
+    means = np.bincount(model.labels_, weights=probability, minlength=len(sizes)) / np.maximum(sizes, 1)
     return {
         "sidelight": __version__,
-        "rows": side.n_rows,
-        "columns": {name: {"kind": KINDS[kind], "missing": found.missing[name]} for name, kind in found.kinds.items()},
-        "left_out": dict(found.left_out),
-        "statements": {
-            "labels": broken.n_labels,
-            "must": broken.n_must_link,
-            "cannot": broken.n_cannot_link,
-            "unanswered": sum(file.n_open for file in links),
+        "rows": given.side.n_rows,
+        "columns": {
+            name: {"kind": kind_named(kind).plural, "missing": features.missing[name]}
+            for name, kind in features.kinds.items()
         },
-        "broken": {
-            "labels": len(broken.labels),
-            "must": len(broken.must_link),
-            "cannot": len(broken.cannot_link),
-        },
-        "annotators": _annotators(links, model.labels_),
+        "left_out": dict(features.omissions),
+        **_violations(violations, given.links),
+        "annotators": _annotators(given.links, model.labels_),
         "clusters": [
             {"cluster": number, "name": str(name), "rows": int(size), "mean_probability": round(float(mean), 4)}
-            for number, (name, size, mean) in enumerate(zip(model.cluster_names_, sizes, sure, strict=True))
+            for number, (name, size, mean) in enumerate(zip(model.cluster_names_, sizes, means, strict=True))
         ],
         "converged": bool(model.converged_),
         "steps": int(model.n_iter_),
@@ -81,35 +93,44 @@ def _broken(summary: dict[str, Any]) -> str:
     n_stated = stated["labels"] + stated["must"] + stated["cannot"]
     if not n_stated:
         return "nothing was known about the rows"
-    parts = [f"{broken[kind]} of {stated[kind]} {noun}" for kind, noun in _NOUNS.items() if stated[kind]]
+    parts = [f"{broken[kind]} of {stated[kind]} {noun}" for kind, noun in _STATEMENTS.items() if stated[kind]]
     return f"broken: {', '.join(parts)}"
 
 
-_NOUNS = {"labels": "labels", "must": "must-links", "cannot": "cannot-links"}
+def _column(name: str, n_missing: int, n: int) -> str:
+    return f"{name} ({max(n_missing / n, 0.001):.1%} missing)" if n_missing else name
 
 
-def _column(name: str, found: Found, n: int) -> str:
-    missing = found.missing[name]
-    return f"{name} ({max(missing / n, 0.001):.1%} missing)" if missing else name
-
-
-def _known(side: SideInformation) -> str:
-    return repr(side).partition(": ")[2].removesuffix(")")
+def _violations(violations: "Violations", links: Sequence[LinksFile]) -> dict[str, dict[str, int]]:
+    """Return the numbers of statements of each kind, and of those that the result breaks."""
+    return {
+        "statements": {
+            "labels": violations.n_labels,
+            "must": violations.n_must_link,
+            "cannot": violations.n_cannot_link,
+            "unanswered": sum(file.n_unanswered for file in links),
+        },
+        "broken": {
+            "labels": len(violations.labels),
+            "must": len(violations.must_link),
+            "cannot": len(violations.cannot_link),
+        },
+    }
 
 
 def _links_line(file: LinksFile) -> str:
     n = len(file.judgements)
-    unanswered = f"; {file.n_open} unanswered and skipped" if file.n_open else ""
+    unanswered = f"; {file.n_unanswered} unanswered and skipped" if file.n_unanswered else ""
     return f"{file.file.path}: {n} judged pair{'s' if n != 1 else ''}{unanswered}"
 
 
 def _annotators(links: Sequence[LinksFile], labels: Any) -> dict[str, dict[str, int]]:
     """Return how many links each annotator gave, and how many of them the result breaks."""
-    given: Counter[str] = Counter()
-    broken: Counter[str] = Counter()
+    n_links: Counter[str] = Counter()
+    n_broken: Counter[str] = Counter()
     for file in links:
         for one in file.judgements:
             if one.annotator:
-                given[one.annotator] += 1
-                broken[one.annotator] += int((labels[one.first] == labels[one.second]) != one.must)
-    return {name: {"links": given[name], "broken": broken[name]} for name in sorted(given)}
+                n_links[one.annotator] += 1
+                n_broken[one.annotator] += int((labels[one.first] == labels[one.second]) != one.must)
+    return {name: {"links": n_links[name], "broken": n_broken[name]} for name in sorted(n_links)}

@@ -1,1 +1,1 @@
-"""What users state about rows, in files."""
+"""Labels and links in files."""

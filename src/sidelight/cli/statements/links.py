@@ -16,7 +16,7 @@ _OPTIONAL = ("confidence", "annotator")
 
 
 class Judgement(NamedTuple):
-    """Somebody's word on two rows.
+    """Whether two rows belong together, as an annotator judged.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ class Judgement(NamedTuple):
         Whether they belong together.
     confidence : float
     annotator : str
-        Who said so, empty where nobody is named.
+        Empty where the file names none.
     row : int
         Of the links file.
     """
@@ -41,11 +41,11 @@ class Judgement(NamedTuple):
 
 @dataclass(frozen=True)
 class LinksFile:
-    """The judgements of a file, and how many of its pairs nobody judged."""
+    """The judgements of a file, and the number of its pairs without one."""
 
     file: TableFile
     judgements: tuple[Judgement, ...]
-    n_open: int
+    n_unanswered: int
 
     def place(self, judgement: Judgement) -> str:
         """Say where a judgement stands."""
@@ -53,7 +53,7 @@ class LinksFile:
 
 
 def read_links(path: Path, rows: Mapping[str, int], table: Path, encoding: str, confidence: float) -> LinksFile:
-    """Read a links file and refuse ids, words and confidences that mean nothing.
+    """Read a links file; unknown ids, relations and confidences are refused.
 
     Parameters
     ----------
@@ -64,16 +64,16 @@ def read_links(path: Path, rows: Mapping[str, int], table: Path, encoding: str, 
         What messages call the table.
     encoding : str
     confidence : float
-        Of links that name none.
+        Of links for which the file has none.
     """
     file = open_table(path, encoding)
     check_columns(file, dict.fromkeys(_NEEDED, "a links file (id_a,id_b,relation[,confidence][,annotator])"))
     columns = read_text(file, [*_NEEDED, *(name for name in _OPTIONAL if name in file.header)])
-    found, n_open = [], 0
+    judgements, n_unanswered = [], 0
     for row, relation in enumerate(columns["relation"]):
         word = (relation or "").lower()
         if word in _NOT_ANSWERED:
-            n_open += 1
+            n_unanswered += 1
             continue
         if word not in MUST | CANNOT:
             raise _at(file, row, f"the relation {relation!r} is not known; write must or cannot (or same, different)")
@@ -82,8 +82,8 @@ def read_links(path: Path, rows: Mapping[str, int], table: Path, encoding: str, 
             raise _at(file, row, f"{columns['id_a'][row]!r} is paired with itself; remove the line")
         sure = _confidence(columns.get("confidence", [])[row : row + 1], file, row, confidence)
         annotator = (columns["annotator"][row] or "") if "annotator" in columns else ""
-        found.append(Judgement(ends[0], ends[1], word in MUST, sure, annotator, row))
-    return LinksFile(file, tuple(found), n_open)
+        judgements.append(Judgement(ends[0], ends[1], word in MUST, sure, annotator, row))
+    return LinksFile(file, tuple(judgements), n_unanswered)
 
 
 def _at(file: TableFile, row: int, complaint: str) -> Refusal:

@@ -1,15 +1,16 @@
-"""CSV files as people have them: any usual delimiter, decimal points or commas, and faults told with their line."""
+"""CSV files: any usual delimiter, decimal points or commas, and errors that name the line."""
 
 import codecs
 import csv
+import io
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, TextIO
 
 from sidelight.cli.errors import Refusal, one_line
 from sidelight.cli.extras import arrow
@@ -58,33 +59,55 @@ class CsvFile:
     header: tuple[str, ...]
     lines_before: int = 0
 
-    def read(self, columns: Sequence[str], types: Mapping[str, Any]) -> Any:
-        """Return columns as an arrow table; types are found where none is given."""
+    def read(self, columns: Sequence[str]) -> Any:
+        """Return columns as an arrow table of text."""
         csv_part = arrow("csv")
         unnamed = [f"column {number}" for number in range(len(self.header))]
-        places = {name: unnamed[self.header.index(name)] for name in columns}
+        included = [unnamed[self.header.index(name)] for name in columns]
+        options = csv_part.ReadOptions(
+            use_threads=False,
+            block_size=_PARSED_AT_ONCE,
+            encoding="utf8" if self.encoding == _MARKED else self.encoding,
+            column_names=unnamed,
+            skip_rows=self.lines_before,
+            skip_rows_after_names=1,
+        )
         try:
             table = csv_part.read_csv(
                 self.path,
-                read_options=csv_part.ReadOptions(
-                    use_threads=False,
-                    block_size=_PARSED_AT_ONCE,
-                    encoding="utf8" if self.encoding == _MARKED else self.encoding,
-                    column_names=unnamed,
-                    skip_rows=self.lines_before,
-                    skip_rows_after_names=1,
-                ),
+                read_options=options,
                 parse_options=csv_part.ParseOptions(delimiter=self.delimiter, newlines_in_values=True),
                 convert_options=csv_part.ConvertOptions(
-                    include_columns=list(places.values()),
-                    column_types={places[name]: kind for name, kind in types.items() if name in places},
+                    include_columns=included,
+                    column_types=dict.fromkeys(included, arrow().string()),
                     strings_can_be_null=True,
-                    decimal_point=self.decimal,
                 ),
             )
         except arrow().ArrowInvalid as error:
-            raise self._refusal(columns, types, str(error)) from error
+            raise self._ragged_line(str(error)) from error
         return table.rename_columns(list(columns))
+
+    def convert(self, column: Any, name: str, kind: Any = None) -> Any:
+        """Return a column of text as a type; the one that all its cells have where none is given."""
+        pa, csv_part = arrow(), arrow("csv")
+        if kind is not None and pa.types.is_string(kind):
+            return column
+        # Cells become values in the CSV reader, which alone knows all ways of writing numbers, truth values and dates.
+        lines = pa.BufferOutputStream()
+        csv_part.write_csv(pa.table({name: column}), lines, csv_part.WriteOptions(include_header=False))
+        try:
+            return csv_part.read_csv(
+                pa.BufferReader(lines.getvalue()),
+                read_options=csv_part.ReadOptions(use_threads=False, block_size=_PARSED_AT_ONCE, column_names=[name]),
+                parse_options=csv_part.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
+                convert_options=csv_part.ConvertOptions(
+                    column_types={} if kind is None else {name: kind},
+                    strings_can_be_null=True,
+                    decimal_point=self.decimal,
+                ),
+            ).column(name)
+        except pa.ArrowInvalid as error:
+            raise self._misfit(column, name, kind, str(error)) from error
 
     def place(self, row: int) -> str:
         """Say where a row of the table stands."""
@@ -100,22 +123,23 @@ class CsvFile:
             next(records, None)
             yield from records
 
-    def _refusal(self, columns: Sequence[str], types: Mapping[str, Any], reason: str) -> Refusal:
+    def _misfit(self, column: Any, name: str, kind: Any, reason: str) -> Refusal:
+        """Say which cell of a column is not of a type."""
+        noun, fits = _WANTED.get(str(kind), ("", bool))
+        for row, cell in enumerate(column.to_pylist()):
+            if cell is not None and not fits(cell.replace(self.decimal, ".")):
+                return Refusal(
+                    f"{self.path}, {self.place(row)}: column {name!r} takes {noun}, but holds {cell!r}; correct the "
+                    "cell, or empty it."
+                )
+        return Refusal(f"{self.path}: {one_line(reason)}")
+
+    def _ragged_line(self, reason: str) -> Refusal:
         """Find out which line the reader stumbled over."""
-        wanted = {
-            self.header.index(name): _WANTED[str(types[name])] for name in columns if str(types.get(name)) in _WANTED
-        }
         records = self._records()
         for record in records:
             if len(record.cells) != len(self.header):
                 return self._ragged(record, is_last=next(records, None) is None)
-            for place, (noun, fits) in wanted.items():
-                cell = record.cells[place]
-                if not fits(cell.replace(self.decimal, ".")) and not _is_missing(cell):
-                    return Refusal(
-                        f"{self.path}, line {record.line}: column {self.header[place]!r} takes {noun}, but holds "
-                        f"{cell!r}; correct the cell, or empty it."
-                    )
         return Refusal(f"{self.path}: {one_line(reason)}")
 
     def _ragged(self, record: Record, *, is_last: bool) -> Refusal:
@@ -130,12 +154,18 @@ class CsvFile:
 
 def open_csv(path: Path, encoding: str) -> CsvFile:
     """Look through the bytes of a file, find its delimiter and read its header."""
-    _look_through(path, encoding)
-    lines = _first_lines(path, _with_mark(encoding))
-    if not "".join(lines).strip():
-        raise Refusal(f"{path} is empty; it needs a line with the names of the columns, and rows.")
-    delimiter = _delimiter(lines)
-    first, *others = _records(iter(lines), delimiter, strict=False)
+    with path.open("rb") as file:
+        n_marks = _look_through(path, file, encoding)
+        text = io.TextIOWrapper(file, encoding=_with_mark(encoding), newline="")
+        text.seek(0)
+        lines = list(islice(text, _SAMPLE_LINES))
+        if not "".join(lines).strip():
+            raise Refusal(f"{path} is empty; it needs a line with the names of the columns, and rows.")
+        delimiter = _delimiter(lines)
+        if n_marks % 2:
+            text.seek(0)
+            _check_closed(path, text, delimiter)
+    first, *others = _records(lines, delimiter, strict=False)
     header = tuple(name.strip() for name in first.cells)
     if len(header) > 1 and not header[0]:
         header = (_UNNAMED, *header[1:])
@@ -182,32 +212,26 @@ def _with_mark(encoding: str) -> str:
     return _MARKED if encoding.lower().replace("_", "-") in ("utf-8", "utf8") else encoding
 
 
-def _is_missing(cell: str) -> bool:
-    return cell.strip() in arrow("csv").ConvertOptions().null_values
-
-
-def _look_through(path: Path, encoding: str) -> None:
-    """Refuse bytes that are no text of the encoding, and quotation marks that are never closed."""
+def _look_through(path: Path, file: BinaryIO, encoding: str) -> int:
+    """Refuse bytes that are not text of the encoding; returns the number of quotation marks."""
     try:
         decoder = codecs.getincrementaldecoder(encoding)()
     except LookupError:
         raise Refusal(f"--encoding {encoding} is not known; utf-8, latin-1 and cp1252 are usual.") from None
     lines, marks = 1, 0
-    with path.open("rb") as file:
-        while block := file.read(_BLOCK):
-            if b"\0" in block and not encoding.lower().startswith("utf-16"):
-                line = lines + block[: block.index(b"\0")].count(b"\n")
-                raise Refusal(
-                    f"{path}, line {line} holds zero bytes, so it is no CSV in {encoding}; save it as UTF-8 text."
-                )
-            with _refusing_bytes(path, encoding, lines, block):
-                decoder.decode(block)
-            lines += block.count(b"\n")
-            marks += block.count(b'"')
+    while block := file.read(_BLOCK):
+        if b"\0" in block and not encoding.lower().startswith("utf-16"):
+            line = lines + block[: block.index(b"\0")].count(b"\n")
+            raise Refusal(
+                f"{path}, line {line} holds zero bytes, so it is no CSV in {encoding}; save it as UTF-8 text."
+            )
+        with _refusing_bytes(path, encoding, lines, block):
+            decoder.decode(block)
+        lines += block.count(b"\n")
+        marks += block.count(b'"')
     with _refusing_bytes(path, encoding, lines, b""):
         decoder.decode(b"", final=True)
-    if marks % 2:
-        _check_closed(path, _with_mark(encoding))
+    return marks
 
 
 @contextmanager
@@ -224,13 +248,12 @@ def _refusing_bytes(path: Path, encoding: str, lines: int, block: bytes) -> Iter
         ) from None
 
 
-def _check_closed(path: Path, encoding: str) -> None:
-    delimiter = _delimiter(_first_lines(path, encoding))
+def _check_closed(path: Path, text: TextIO, delimiter: str) -> None:
+    """Refuse a quotation mark that is never closed."""
     line = 1
     try:
-        with path.open(encoding=encoding, newline="") as file:
-            for record in _records(file, delimiter):
-                line = record.line + 1
+        for record in _records(text, delimiter):
+            line = record.line + 1
     except csv.Error:
         raise Refusal(
             f"{path}: a quotation mark in the row after line {line - 1} is never closed; the file may be cut off, or "
@@ -238,12 +261,7 @@ def _check_closed(path: Path, encoding: str) -> None:
         ) from None
 
 
-def _first_lines(path: Path, encoding: str) -> list[str]:
-    with path.open(encoding=encoding, newline="") as file:
-        return list(islice(file, _SAMPLE_LINES))
-
-
-def _records(lines: Iterator[str], delimiter: str, *, strict: bool = True) -> Iterator[Record]:
+def _records(lines: Iterable[str], delimiter: str, *, strict: bool = True) -> Iterator[Record]:
     """Yield rows that hold anything."""
     csv.field_size_limit(_LONGEST_CELL)
     reader = csv.reader(lines, delimiter=delimiter, strict=strict)
@@ -258,7 +276,7 @@ def _delimiter(lines: list[str]) -> str:
     """Return the delimiter that cuts the header, and most of the lines after it, into the most cells."""
 
     def worth(delimiter: str) -> tuple[float, int]:
-        rows = [len(record.cells) for record in _records(iter(lines), delimiter, strict=False)]
+        rows = [len(record.cells) for record in _records(lines, delimiter, strict=False)]
         if not rows or rows[0] < 2:
             return 0.0, 0
         return sum(row == rows[0] for row in rows) / len(rows), rows[0]

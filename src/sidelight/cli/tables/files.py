@@ -1,15 +1,17 @@
-"""Tables on disk, CSV or Parquet: their columns, and where in the file a row stands."""
+"""Tables on disk, CSV or Parquet: their columns, their cells as text, and where in the file a row stands."""
 
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+
 from sidelight._typing import AnyArray
-from sidelight.cli.errors import Refusal, one_line
+from sidelight.cli.errors import Refusal
 from sidelight.cli.extras import arrow
-from sidelight.cli.tables.csv import check_names, open_csv
+from sidelight.cli.tables.csv import open_csv
+from sidelight.cli.tables.parquet import open_parquet
 
 _PARQUET = (".parquet", ".pq")
 _SPREADSHEETS = (".xlsx", ".xls", ".ods")
@@ -27,47 +29,14 @@ class TableFile(Protocol):
     def header(self) -> tuple[str, ...]:
         """The names of its columns."""
 
-    def read(self, columns: Sequence[str], types: Mapping[str, Any]) -> Any:
-        """Return columns as an arrow table, some of them as types."""
+    def read(self, columns: Sequence[str]) -> Any:
+        """Return columns as an arrow table, as they are stored."""
+
+    def convert(self, column: Any, name: str, kind: Any = None) -> Any:
+        """Return a column that was read as an arrow type; the one that it seems to have where none is given."""
 
     def place(self, row: int) -> str:
         """Say where a row stands, as the user counts."""
-
-
-@dataclass(frozen=True)
-class ParquetFile:
-    """A Parquet file whose columns are known."""
-
-    path: Path
-    header: tuple[str, ...]
-
-    def read(self, columns: Sequence[str], types: Mapping[str, Any]) -> Any:
-        """Return columns as an arrow table, some of them as types."""
-        pa = arrow()
-        try:
-            table = arrow("parquet").read_table(self.path, columns=list(columns), use_threads=False)
-        except (pa.ArrowException, OSError) as error:
-            raise Refusal(f"{self.path} cannot be read as Parquet: {one_line(error)}") from error
-        for number, name in enumerate(table.column_names):
-            if name in types:
-                table = table.set_column(number, name, self._as(table.column(number), name, types[name]))
-        return table
-
-    def place(self, row: int) -> str:
-        """Say where a row stands, as the user counts."""
-        return f"row {row + 1}"
-
-    def _as(self, column: Any, name: str, kind: Any) -> Any:
-        pa = arrow()
-        if pa.types.is_floating(column.type) and pa.types.is_string(kind):
-            # Whole numbers with gaps are often stored as floats, and 17.0 is the name 17.
-            whole = arrow("compute").cast(column, pa.int64(), safe=False)
-            if whole.cast(pa.float64()).equals(column.cast(pa.float64())):
-                column = whole
-        try:
-            return column.cast(kind)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-            raise Refusal(f"{self.path}: column {name!r} cannot be taken as {kind}: {one_line(error)}") from error
 
 
 def open_table(path: Path, encoding: str = "utf-8") -> TableFile:
@@ -80,7 +49,7 @@ def open_table(path: Path, encoding: str = "utf-8") -> TableFile:
     if path.suffix.lower() in _SPREADSHEETS:
         raise Refusal(f"{path} is a spreadsheet; save it as CSV (UTF-8) first.")
     if path.suffix.lower() in _PARQUET:
-        return _open_parquet(path)
+        return open_parquet(path)
     return open_csv(path, encoding)
 
 
@@ -93,18 +62,21 @@ def check_columns(file: TableFile, wanted: Mapping[str, str]) -> None:
             raise Refusal(f"{file.path} has no column {name!r}, which {option} names; {hint}")
 
 
+def text_cells(file: TableFile, table: Any, name: str) -> list[str | None]:
+    """Return a column of a table that was read as text without spaces around it, None where a cell is empty."""
+    column = file.convert(table[name], name, arrow().string())
+    return [cell or None for cell in arrow("compute").utf8_trim_whitespace(column).to_pylist()]
+
+
 def read_text(file: TableFile, columns: Sequence[str]) -> dict[str, list[str | None]]:
-    """Return columns as text without spaces around it, None where a cell is empty."""
-    table = file.read(columns, dict.fromkeys(columns, arrow().string()))
-    trim = arrow("compute").utf8_trim_whitespace
-    return {name: [cell or None for cell in trim(table[name]).to_pylist()] for name in columns}
+    """Read columns as text without spaces around it, None where a cell is empty."""
+    table = file.read(columns)
+    return {name: text_cells(file, table, name) for name in columns}
 
 
-def read_ids(file: TableFile, column: str) -> AnyArray:
-    """Return the ids of all rows as text, and refuse such as are missing or stand twice."""
-    import numpy as np
-
-    cells = read_text(file, [column])[column]
+def row_ids(file: TableFile, table: Any, column: str) -> AnyArray:
+    """Return the ids of all rows as text; missing and repeated ids are refused."""
+    cells = text_cells(file, table, column)
     first: dict[str, int] = {}
     for row, cell in enumerate(cells):
         if cell is None:
@@ -121,15 +93,3 @@ def some(names: Sequence[Any]) -> str:
     """Name the first few."""
     shown = ", ".join(repr(name) for name in names[:_SHOWN])
     return shown if len(names) <= _SHOWN else f"{shown}, … ({len(names)} in all)"
-
-
-def _open_parquet(path: Path) -> ParquetFile:
-    pa = arrow()
-    if path.stat().st_size == 0:
-        raise Refusal(f"{path} is empty.")
-    try:
-        header = tuple(arrow("parquet").read_schema(path).names)
-    except (pa.ArrowException, OSError) as error:
-        raise Refusal(f"{path} cannot be read as Parquet: {one_line(error)}") from error
-    check_names(path, header)
-    return ParquetFile(path, header)

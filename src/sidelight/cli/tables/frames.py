@@ -1,4 +1,4 @@
-"""From arrow columns to the data frame a model is fitted to."""
+"""From arrow columns to the data frame that a model is fitted to."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from sidelight.cli.tables.files import TableFile
 
 
 def tidied(column: Any) -> Any:
-    """Return a column with NaN as gaps, and as whole numbers what was stored as floats for the sake of gaps."""
+    """Return a column with NaN as missing, and whole numbers that were stored as floats because cells are missing."""
     pa, compute = arrow(), arrow("compute")
     if not pa.types.is_floating(column.type):
         return column
@@ -25,7 +25,7 @@ def tidied(column: Any) -> Any:
 
 
 def as_frame_column(column: Any) -> Any:
-    """Return a column for a frame: numbers, whole numbers and booleans as such also with gaps, text as categories."""
+    """Return a column for a frame: numbers and booleans keep their types if cells are missing, text is categories."""
     pa, pd = arrow(), pandas()
     types = pa.types
     kind = column.type
@@ -42,7 +42,7 @@ def as_frame_column(column: Any) -> Any:
 
 
 def pandas_frame(columns: Mapping[str, Any]) -> Any:
-    """Return a data frame of columns, copied as little as can be."""
+    """Return a data frame of columns, without copies where possible."""
     return pandas().DataFrame(dict(columns), copy=False)
 
 

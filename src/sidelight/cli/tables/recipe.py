@@ -1,7 +1,7 @@
-"""How a table becomes what a model takes: learnt when fitting, kept as JSON, and applied to every later table."""
+"""How a table becomes what a model takes: learnt when fitting, stored as JSON, and applied to every later table."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -10,25 +10,24 @@ import numpy as np
 
 from sidelight.cli.errors import Refusal
 from sidelight.cli.extras import arrow
-from sidelight.cli.tables.columns import Found
 from sidelight.cli.tables.files import TableFile, some
 from sidelight.cli.tables.frames import as_frame_column, pandas_frame, refuse_infinite
 
 _FORMAT = 1
-_COUNTED = ("poisson", "bernoulli")
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the table and how it becomes numbers, which models other than the Bayesian one take.
+    """A column of the table and how it becomes numbers, for models that take only numbers.
 
     Parameters
     ----------
     name : str
-    kind : {"gaussian", "poisson", "bernoulli", "categorical"}
+    kind : str
+        As ``family=`` calls it.
     holds : {"numbers", "booleans", "text"}
     fill, mean, scale : float, optional
-        What a missing number is replaced by, and how numbers are standardised.
+        The value for missing numbers, and how numbers are standardised.
     categories : tuple of str, optional
         Each becomes a column of zeros and ones.
     """
@@ -51,10 +50,10 @@ class Recipe:
     model : str
         Its name on the command line.
     numbers_only : bool
-        Whether it takes standardised numbers instead of the columns as they are.
+        Whether it takes standardised numbers and not columns of every kind.
     id_column, label_column : str, optional
     columns : tuple of Column
-        Those that are used, in order.
+        The features, in order.
     """
 
     model: str
@@ -80,17 +79,17 @@ class Recipe:
             raise Refusal(f"{path} is damaged ({error}); fit again.") from error
 
     def frame_for_model(self, frame: Any) -> Any:
-        """Return the frame that the model takes, from one with the columns as they are."""
+        """Return the frame that the model takes, from one with the columns of the table."""
         return as_numbers(frame, self.columns) if self.numbers_only else frame
 
 
-def learn_columns(found: Found) -> tuple[Column, ...]:
-    """Write down what was found in a table."""
-    return tuple(_learn(found.frame[name], name, kind) for name, kind in found.kinds.items())
+def recipe_columns(frame: Any, kinds: Mapping[str, str]) -> tuple[Column, ...]:
+    """Return how each column of a frame becomes numbers, from its values and its kind."""
+    return tuple(_column(frame[name], name, kind) for name, kind in kinds.items())
 
 
 def as_numbers(frame: Any, columns: Sequence[Column]) -> Any:
-    """Return a frame of numbers: standardised, gaps filled, a column of zeros and ones for each category."""
+    """Return a frame of numbers: standardised, missing cells filled, a column of zeros and ones for each category."""
     made = {}
     for column in columns:
         values = frame[column.name]
@@ -103,26 +102,34 @@ def as_numbers(frame: Any, columns: Sequence[Column]) -> Any:
     return pandas_frame(made)
 
 
-def read_by_recipe(file: TableFile, recipe: Recipe) -> Any:
-    """Return the columns that a recipe names as a frame, and refuse a table that lacks any or holds something else."""
+def check_recipe_columns(file: TableFile, recipe: Recipe) -> None:
+    """Refuse a file that lacks columns of a recipe."""
     names = [column.name for column in recipe.columns]
     absent = [name for name in names if name not in file.header]
     if absent:
         raise Refusal(f"{file.path} lacks {len(absent)} column(s) that the model was fitted to: {some(absent)}.")
-    pa = arrow()
-    types = {"numbers": pa.float64(), "booleans": pa.bool_(), "text": pa.string()}
-    table = file.read(names, {column.name: types[column.holds] for column in recipe.columns})
+
+
+def recipe_frame(file: TableFile, table: Any, recipe: Recipe) -> Any:
+    """Return the columns of a recipe as a frame, from a table that was read; cells that do not fit are refused."""
     if not table.num_rows:
         raise Refusal(f"{file.path} has a header but no rows.")
-    frame = pandas_frame({name: as_frame_column(table.column(name)) for name in names})
+    pa = arrow()
+    types = {"numbers": pa.float64(), "booleans": pa.bool_(), "text": pa.string()}
+    frame = pandas_frame(
+        {
+            column.name: as_frame_column(file.convert(table[column.name], column.name, types[column.holds]))
+            for column in recipe.columns
+        }
+    )
     refuse_infinite(file, frame)
     for column in recipe.columns:
-        if column.kind in _COUNTED and column.holds == "numbers":
-            _refuse_no_count(file, column, frame[column.name].to_numpy())
+        if column.holds == "numbers":
+            _refuse_misfits(file, column, frame[column.name].to_numpy())
     return frame
 
 
-def _learn(values: Any, name: str, kind: str) -> Column:
+def _column(values: Any, name: str, kind: str) -> Column:
     dtype = str(values.dtype)
     holds = "text" if dtype == "category" else "booleans" if dtype.startswith("bool") else "numbers"
     if holds == "text":
@@ -137,13 +144,15 @@ def _numbers(values: Any) -> Any:
     return values.to_numpy(dtype=float, na_value=np.nan)
 
 
-def _refuse_no_count(file: TableFile, column: Column, values: Any) -> None:
-    largest = 1 if column.kind == "bernoulli" else np.inf
-    wrong = np.flatnonzero(~np.isnan(values) & ((values < 0) | (values > largest) | (values != np.floor(values))))
-    if len(wrong):
-        row = int(wrong[0])
-        wanted = "0 and 1" if column.kind == "bernoulli" else "counts 0, 1, 2, …"
+def _refuse_misfits(file: TableFile, column: Column, values: Any) -> None:
+    """Refuse numbers that the kind of their column does not take."""
+    from sidelight.tables.kinds import kind_named
+
+    kind = kind_named(column.kind)
+    misfits = np.flatnonzero(kind.misfits(values))
+    if len(misfits):
+        row = int(misfits[0])
         raise Refusal(
-            f"{file.path}, {file.place(row)}: column {column.name!r} takes {wanted}, but holds {values[row]:g}; "
+            f"{file.path}, {file.place(row)}: column {column.name!r} takes {kind.takes}, but holds {values[row]:g}; "
             "correct the cell, or empty it."
         )

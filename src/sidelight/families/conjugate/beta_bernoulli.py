@@ -18,7 +18,7 @@ from sidelight.kernels.loops import Backend
 from sidelight.tables.column_summary import share_of_yes
 from sidelight.tables.comparison import SHARES
 from sidelight.tables.frame import RawColumn
-from sidelight.tables.kinds import Categories, ColumnKind, observed_integers, register_kind
+from sidelight.tables.kinds import Categories, ColumnKind, observed_integers
 from sidelight.tables.survey import Survey
 
 
@@ -93,7 +93,6 @@ class BetaBernoulli(ConjugateFamily[BernoulliParameters, CellStatistics]):
         return n_components * len(self.ones)
 
 
-@register_kind
 class Bernoulli(ColumnKind):
     """Columns of 0 and 1."""
 

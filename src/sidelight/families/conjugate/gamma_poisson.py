@@ -18,7 +18,7 @@ from sidelight.kernels.loops import Backend
 from sidelight.tables.column_summary import range_of_counts
 from sidelight.tables.comparison import RATES
 from sidelight.tables.frame import RawColumn
-from sidelight.tables.kinds import Categories, ColumnKind, is_count, observed_integers, register_kind
+from sidelight.tables.kinds import Categories, ColumnKind, is_count, observed_integers
 from sidelight.tables.survey import Survey
 
 # Above this mean a Gaussian describes counts as well as a Poisson distribution does.
@@ -115,7 +115,6 @@ class GammaPoisson(ConjugateFamily[PoissonParameters, CellStatistics]):
         return n_components * len(self.shapes)
 
 
-@register_kind
 class Poisson(ColumnKind):
     """Columns of counts.
 

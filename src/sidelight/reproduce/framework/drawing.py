@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
+from sidelight.files.whole import whole_file
 from sidelight.plots.palette import cluster_colours
 from sidelight.reproduce.framework.experiment import ONE_CLUSTER, Experiment, Setting, Summary
 
@@ -27,7 +28,8 @@ def save_picture(summary: Summary, path: Path) -> bool:
     figure = Figure(layout="constrained")
     FigureCanvasAgg(figure)
     summary.experiment.draw(figure, summary)
-    figure.savefig(path, dpi=100, metadata={"Software": None})
+    with whole_file(path, "wb") as file:
+        figure.savefig(file, format="png", dpi=100, metadata={"Software": None})
     return True
 
 

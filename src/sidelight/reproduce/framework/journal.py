@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Self
 
+from sidelight.files.whole import whole_file
 from sidelight.reproduce.framework.experiment import Experiment, Setting, Trial
 
 Results = Mapping[Trial, Mapping[str, float]]
@@ -45,7 +46,8 @@ class Journal:
         journal = cls(path, experiment)
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(_line(journal._header), encoding="utf-8")
+            with whole_file(path) as file:
+                file.write(_line(journal._header))
             return journal
         text = path.read_bytes()
         whole = text[: text.rfind(b"\n") + 1]
@@ -75,9 +77,8 @@ class Journal:
         """Write the trials in the experiment's order, which is the same for every run; the file is replaced at once."""
         ordered = [trial for trial in self.experiment.trials(quick=False) if trial in self.results]
         lines = [self._cells(trial, self.results[trial]) for trial in ordered]
-        sorted_path = self.path.with_suffix(".sorted")
-        sorted_path.write_text("".join(map(_line, [self._header, *lines])), encoding="utf-8")
-        sorted_path.replace(self.path)
+        with whole_file(self.path) as file:
+            file.writelines(map(_line, [self._header, *lines]))
 
     def _cells(self, trial: Trial, measured: Mapping[str, float]) -> list[str]:
         numbers = [format(measured[name], ".6g") for name in self.experiment.measures]

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from sidelight.files.whole import whole_file
 from sidelight.reproduce.framework.experiment import Experiment, Paper, ReferenceValue, Summary, Verdict
 from sidelight.reproduce.framework.journal import Journal, trials_path
 from sidelight.reproduce.framework.papers import PAPERS, paper
@@ -31,7 +32,8 @@ def write_page(folder: Path, path: Path) -> list[str]:
     stored = {name: stored_summaries(paper(name), folder / name) for name in PAPERS}
     stored = {name: found for name, found in stored.items() if found}
     sections = [_section(paper(name), found, folder / name, path.parent) for name, found in stored.items()]
-    path.write_text("\n".join([_HEAD, _overview(stored), *sections]), encoding="utf-8")
+    with whole_file(path) as file:
+        file.write("\n".join([_HEAD, _overview(stored), *sections]))
     return [f"{name} {experiment}" for name, found in stored.items() for experiment in found]
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from sidelight.files.whole import whole_file
 from sidelight.reproduce.framework.experiment import ONE_CLUSTER, Cell, ReferenceValue, Summary
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def rows_of(summary: Summary) -> list[Row]:
 
 def write_csv(summary: Summary, path: Path) -> None:
     """Write the rows; the same summary gives the same bytes."""
-    with path.open("w", encoding="utf-8", newline="") as file:
+    with whole_file(path) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow([*summary.experiment.varied, *HEADINGS])
         writer.writerows(row.cells for row in rows_of(summary))

@@ -1,0 +1,86 @@
+"""What is said where."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+import warnings
+
+from rich.table import Table
+
+from sidelight.cli.console import Terminal
+
+
+def test_results_go_out_and_notes_go_aside(capsys):
+    terminal = Terminal()
+    terminal.note("a note [b]with[/b] :smile:")
+    terminal.show("a result")
+    terminal.print_json({"rows": 1})
+    printed = capsys.readouterr()
+    assert printed.out == "a result\n"
+    assert printed.err == "a note [b]with[/b] :smile:\n"
+    assert terminal.notes == ["a note [b]with[/b] :smile:"]
+
+
+def test_json_has_standard_output_to_itself(capsys):
+    terminal = Terminal(as_json=True)
+    terminal.show("a result")
+    terminal.print_json({"name": "Århus"})
+    printed = capsys.readouterr()
+    assert json.loads(printed.out) == {"name": "Århus"}
+    assert printed.err == "a result\n"
+
+
+def test_quiet_is_quiet_but_keeps_notes(capsys):
+    terminal = Terminal(quiet=True)
+    terminal.note("a note")
+    terminal.show("a result")
+    with terminal.progress("working") as update:
+        update(1, "detail")
+    assert capsys.readouterr() == ("", "")
+    assert terminal.notes == ["a note"]
+
+
+def test_names_in_tables_are_not_taken_for_markup(capsys):
+    table = Table()
+    table.add_column("name")
+    table.add_row("[red]:smile:[/red]")
+    Terminal().show(table)
+    assert "[red]:smile:[/red]" in capsys.readouterr().out
+
+
+def test_warnings_become_notes(capsys):
+    terminal = Terminal()
+    with terminal.warnings_as_notes():
+        warnings.warn("of two\nlines", UserWarning, stacklevel=1)
+        warnings.warn("of two\nlines", UserWarning, stacklevel=1)
+        warnings.warn("for developers", DeprecationWarning, stacklevel=1)
+    assert terminal.notes == ["of two lines"]
+    assert capsys.readouterr().err == "of two lines\n"
+
+
+WORK = """
+import time
+from sidelight.cli.console import Terminal
+with Terminal().progress("placing", total=4) as update:
+    for done in range(5):
+        update(done, f"row {done}")
+        time.sleep(0.15)
+"""
+
+
+def test_a_bar_moves_on_a_terminal():
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen([sys.executable, "-c", WORK], stderr=theirs, env={**os.environ, "TERM": "xterm"})
+    os.close(theirs)
+    shown = b""
+    try:
+        while part := os.read(ours, 4096):
+            shown += part
+    except OSError:  # how a terminal says that nobody writes any more
+        pass
+    os.close(ours)
+    assert process.wait() == 0
+    assert b"placing" in shown
+    assert len({shown.find(f"row {done}".encode()) for done in (1, 2, 3)} - {-1}) >= 2

@@ -1,0 +1,107 @@
+"""Places for output are checked first, and a command that fails leaves nothing there."""
+
+import os
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from sidelight.cli.errors import Refusal
+from sidelight.cli.main import main
+from sidelight.cli.output import check_file_free, check_folder_free, check_room
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_what_must_not_be_replaced(tmp_path):
+    (tmp_path / "table.csv").touch()
+    check_file_free(tmp_path / "table.csv", force=True)
+    with pytest.raises(Refusal, match="exists; add --force"):
+        check_file_free(tmp_path / "table.csv", force=False)
+    with pytest.raises(Refusal, match="is a folder"):
+        check_file_free(tmp_path, force=True)
+    with pytest.raises(Refusal, match="no folder"):
+        check_file_free(tmp_path / "nowhere" / "table.csv", force=True)
+
+    def check(folder, *, force, ours=True):
+        check_folder_free(folder, force=force, ours=lambda _: ours, what="result")
+
+    check(tmp_path / "new", force=False)
+    (tmp_path / "empty").mkdir()
+    check(tmp_path / "empty", force=False)
+    with pytest.raises(Refusal, match="add --force"):
+        check(tmp_path, force=False)
+    with pytest.raises(Refusal, match="no result"):
+        check(tmp_path, force=True, ours=False)
+    with pytest.raises(Refusal, match="is a file"):
+        check(tmp_path / "table.csv", force=True)
+
+
+def test_room_is_looked_for_before_long_work(tmp_path):
+    check_room(tmp_path / "result", 1)
+    with pytest.raises(Refusal, match="no room for the output"):
+        check_room(tmp_path / "result", 1 << 60)
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("shop")
+    assert CliRunner().invoke(main, ["example", "-o", str(folder), "--rows", "300", "--quiet"]).exit_code == 0
+    return folder
+
+
+def sidelight(*arguments, folder, **settings):
+    command = [str(Path(sys.executable).with_name("sidelight")), *arguments]
+    return subprocess.Popen(
+        command, cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, **settings
+    )
+
+
+def test_a_killed_fit_leaves_no_half_result(shop):
+    process = sidelight("fit", "customers.csv", "--id-column", "id", "-o", "killed", "--no-report", folder=shop)
+    while process.poll() is None and not list(shop.glob(".killed.*")):
+        time.sleep(0.001)
+    process.kill()
+    process.communicate()
+    if (shop / "killed").exists():  # it was complete before the signal came
+        assert (shop / "killed" / "summary.json").is_file()
+    assert CliRunner().invoke(main, ["predict", str(shop / "killed"), str(shop / "new.csv")]).exit_code in (0, 2)
+
+
+def test_a_full_disk_is_told_in_one_sentence_and_leaves_nothing(shop):
+    before = names(shop)
+
+    def no_room():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+
+    process = sidelight(
+        "fit", "customers.csv", "--id-column", "id", "--no-report", "--quiet", folder=shop, preexec_fn=no_room
+    )
+    _, told = process.communicate()
+    assert process.returncode == 2
+    assert told.startswith("Error: ")
+    assert "result: there is no room left" in told
+    assert len(told.splitlines()) == 1
+    assert names(shop) == before
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is always full")
+def test_a_full_device_is_told(shop):
+    copy = str(shop / "customers.csv")
+    result = CliRunner().invoke(main, ["compare", copy, copy, "--column", "region", "channel", "-o", "/dev/full"])
+    assert result.exit_code == 2
+    assert "no room" in result.stderr
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_may_not_be_written_is_told(shop, tmp_path):
+    tmp_path.chmod(0o500)
+    result = CliRunner().invoke(main, ["example", "-o", str(tmp_path / "new")])
+    assert result.exit_code == 2
+    assert "permission denied" in result.stderr
