@@ -6,11 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles.class_penalty import free_energy, log_partition, random_side, signed_pairs
-from oracles.mixtures import FAMILIES, family_for, mixture_of, random_state
+from oracles.mixtures import FAMILIES, assigned, family_for, mixture_of, random_state, rows_of
 from sidelight import SideInformation
-from sidelight.couplings.class_penalty.coupling import ClassMemory, ClassPenalty
+from sidelight.couplings.class_penalty.coupling import ClassPenalty, MeanFieldMemory
 from sidelight.couplings.class_penalty.mean_field import MeanField
 from sidelight.couplings.class_penalty.pair_sums import PairSums
+from sidelight.inference.coupled_rows import CouplingState
 from sidelight.side import draw_labels, draw_links
 
 STRENGTHS = [0.1, 0.5, 2.0, 8.0, 32.0]
@@ -138,10 +139,10 @@ def mixture_problem(seed, covariance_type, strength, *, weighted, sequential, n=
     family = family_for(X, covariance_type, rows=1.0, fraction=0.02)
     side = random_side(rng, n, **statements)
     weights = rng.choice([0.5, 1.0, 2.0], size=n) if weighted else None
-    joint = ClassPenalty(
+    penalty = ClassPenalty(
         np.flatnonzero(side.mentioned), PairSums.stated(side, weights), strength, rng.integers(1, 5), sequential
     )
-    mixture = mixture_of(X, family, k, joint=joint, left_out=side.mentioned, weights=weights)
+    mixture = mixture_of(X, family, k, couplings=(penalty,), weights=weights)
     return mixture, random_state(rng, X, family, covariance_type, k)
 
 
@@ -173,28 +174,30 @@ def test_the_objective_of_a_mixture_never_falls(seed, covariance_type, strength,
         state, objective = mixture.step(state)
         assert objective >= previous - 1e-9 * abs(previous) if np.isfinite(previous) else True
         previous = objective
-    assert mixture.assignments(state, lambda *_: None) >= previous - 1e-9 * abs(previous)
+    assert assigned(mixture, state)[1] >= previous - 1e-9 * abs(previous)
 
 
 def test_without_strength_rows_choose_as_if_alone_and_only_the_prior_on_the_allocation_is_added():
     mixture, state = mixture_problem(3, "full", 0.0, weighted=True, sequential=False)
-    alone = mixture_of(mixture.rows.X, mixture.family, 4, weights=mixture.rows.weights)
-    n_classes = mixture.joint.max_classes
-    memory = ClassMemory(np.full((4, n_classes), -np.log(n_classes)))
-    found, expected = mixture.expect(state._replace(coupled=memory)), alone.expect(state)
+    alone = mixture_of(rows_of(mixture), mixture.family, 4, weights=mixture.rows.weights)
+    n_classes = mixture.couplings[0].max_classes
+    even = CouplingState(np.full((4, n_classes), -np.log(n_classes)))
+    found, expected = mixture.expect(state._replace(couplings=(even,))), alone.expect(state)
     np.testing.assert_allclose(found.statistics.mass, expected.statistics.mass, rtol=1e-10)
+    assert found.evidence == pytest.approx(expected.evidence, rel=1e-12)
     prior = -0.01 * 4 * n_classes * np.log(n_classes)
-    assert found.evidence == pytest.approx(expected.evidence + prior, rel=1e-12)
+    assert mixture.objective(state, found) == pytest.approx(alone.objective(state, expected) + prior, rel=1e-12)
 
 
 def test_allocation_never_reaches_zero_and_starts_where_the_pairs_say():
     side = SideInformation.build(6, must_link=[(0, 4), (1, 5)], cannot_link=[(0, 2), (4, 3)])
     penalty = ClassPenalty(np.arange(6), PairSums.stated(side, None), 2.0, 3)
     log_likelihood = np.repeat(np.eye(3) * 20, 2, axis=0)
-    found = penalty(log_likelihood, np.log(np.full(3, 1 / 3)), None)
+    state = CouplingState()
     for _ in range(50):
-        found = penalty(log_likelihood, np.log(np.full(3, 1 / 3)), found.memory)
-    allocation = np.exp(found.memory.log_allocation)
+        joint, _, steps = penalty.e_step(log_likelihood, np.log(np.full(3, 1 / 3)), state)
+        state = CouplingState(penalty.update(joint.values.sum(axis=0)), MeanFieldMemory(joint.log, steps))
+    allocation = np.exp(state.parameters)
     assert allocation.min() > 0
     np.testing.assert_allclose(allocation.sum(axis=1), 1)
     classes = allocation.argmax(axis=1)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracles.mixtures import family_for, mixture_of, random_state
+from oracles.mixtures import assigned, family_for, mixture_of, random_state
 from sidelight.couplings.link_graph import (
     HARD,
     SOFT,
@@ -166,9 +166,7 @@ def test_steps_never_lower_the_objective(classes, assignment):
         family = family_for(X, "full", rows=3.0, fraction=0.05)
         coupling = link_graphs(linked, classes, draws=draws, assignment=assignment)
         assert coupling.monotone
-        left_out = np.zeros(60, dtype=bool)
-        left_out[coupling.rows] = True
-        mixture = mixture_of(X, family, len(classes), classes=classes, joint=coupling, left_out=left_out)
+        mixture = mixture_of(X, family, len(classes), classes=classes, couplings=(coupling,))
         state = random_state(rng, X, family, "full", len(classes))
         objectives = []
         for _ in range(15):
@@ -194,21 +192,15 @@ def test_parts_add_up_to_the_whole():
     assert len(divided.graphs) > 4
     assert sorted(divided.rows.tolist()) == sorted(linked.rows.tolist())
     family = family_for(X, "full", rows=3.0, fraction=0.05)
-    left_out = np.zeros(60, dtype=bool)
-    left_out[linked.rows] = True
     state = random_state(rng, X, family, "full", 4)
     found, posteriors = [], []
     for coupling in (whole, divided):
-        mixture = mixture_of(X, family, 4, classes=CLASSES, joint=coupling, left_out=left_out)
+        mixture = mixture_of(X, family, 4, classes=CLASSES, couplings=(coupling,))
         found.append(mixture.expect(state))
-        posterior = np.empty((60, 4))
-
-        def write(rows, values, log_evidence, posterior=posterior):
-            posterior[rows] = values
-
-        assert mixture.assignments(state, write) == pytest.approx(mixture.objective(state, found[-1]), rel=1e-12)
+        posterior, objective = assigned(mixture, state)
+        assert objective == pytest.approx(mixture.objective(state, found[-1]), rel=1e-12)
         posteriors.append(posterior)
-        mixture.expect(state._replace(coupled=found[-1].coupled))
+        mixture.expect(state._replace(couplings=tuple(part.state for part in found[-1].coupled)))
     np.testing.assert_allclose(found[0].class_mass, found[1].class_mass, rtol=1e-12)
     np.testing.assert_allclose(found[0].statistics.mass, found[1].statistics.mass, rtol=1e-12)
     assert found[0].evidence == pytest.approx(found[1].evidence, rel=1e-12)

@@ -1,13 +1,16 @@
 """The Potts field against its definition, written out pair by pair."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracles.mixtures import family_for, mixture_of, random_state
+from oracles.mixtures import assigned, family_for, mixture_of, random_state, rows_of
 from oracles.statements import field_of, random_side
 from sidelight.couplings.potts import atoms_of
+from sidelight.inference.executors.threads import Threads
 from sidelight.kernels.loops import NUMPY, compiled
 from sidelight.side import SideInformation
 
@@ -19,25 +22,15 @@ def problem(seed, *, n=14, k=4, backend=NUMPY, weighted=False, repulsion=REPULSI
     X = rng.normal(size=(n, 2)) * 3
     side = random_side(rng, n, **statements)
     weights = rng.uniform(0.5, 3, size=n) if weighted else None
-    field, left_out = field_of(side, STRENGTH, repulsion, weights=weights, backend=backend, **settings or {})
+    field = field_of(side, STRENGTH, repulsion, weights=weights, backend=backend, **settings or {})
     family = family_for(X, "full", rows=1.0, fraction=0.1)
-    mixture = mixture_of(X, family, k, backend=backend, joint=field, left_out=left_out, weights=weights)
+    mixture = mixture_of(X, family, k, backend=backend, couplings=field, weights=weights)
     return mixture, random_state(rng, X, family, "full", k), side
-
-
-def posterior_of(mixture, state):
-    found = np.full((len(mixture.rows.X), len(state.weights)), np.nan)
-
-    def write(rows, posterior, _):
-        found[rows] = posterior
-
-    evidence = mixture.assignments(state, write)
-    return found, evidence
 
 
 def bound(mixture, state, side, r):
     """Σ r (ln p + ln π) + H(r) − E, pair by pair; rows joined by certain statements have one entropy."""
-    X, weights = mixture.rows.X, np.ones(len(r)) if mixture.rows.weights is None else mixture.rows.weights
+    X, weights = rows_of(mixture), np.ones(len(r)) if mixture.rows.weights is None else mixture.rows.weights
     evaluator = mixture.family.evaluator(state.parameters, NUMPY)
     evaluator.load(X)
     own = r * (evaluator.log_likelihood().T + state.weights)
@@ -67,7 +60,7 @@ def bound(mixture, state, side, r):
             if labels[i] == labels[j]:
                 energy += pair * scale * (1 - r[i] @ r[j])
             else:
-                energy += mixture.joint.repulsion * pair * scale * (r[i] @ r[j])
+                energy += mixture.couplings[0].repulsion * pair * scale * (r[i] @ r[j])
     atom_weight = np.where(alone, weights, 1.0)
     for links, confidence, sign in (
         (side.must_link, side.must_link_confidence, 1),
@@ -94,14 +87,14 @@ def test_the_objective_is_the_bound_and_never_falls(seed, labels, links, blocks,
     mixture, state, side = problem(
         seed, labels=labels, links=links, blocks=blocks, weighted=weighted, repulsion=repulsion
     )
-    if mixture.joint is None:
+    if not mixture.couplings:
         return
     last = -np.inf
     for _ in range(5):
         expectation = mixture.expect(state)
         # With nothing but a blank memory for the first sweep, the second starts from the first's posterior.
-        settled = state._replace(coupled=expectation.coupled)
-        r, value = posterior_of(mixture, settled)
+        settled = state._replace(couplings=tuple(part.state for part in expectation.coupled))
+        r, value = assigned(mixture, settled)
         prior = mixture.family.log_prior(state.parameters)
         np.testing.assert_allclose(value, bound(mixture, state, side, r) + prior, rtol=1e-10, atol=1e-9)
         objective = mixture.objective(state, expectation)
@@ -116,10 +109,10 @@ def test_backends_and_threads_give_the_same(weighted):
     results = []
     for backend, n_threads in ((NUMPY, 1), (NUMPY, 3), (compiled(), 1), (compiled(), 3)):
         mixture, state, *_ = problem(3, n=120, k=5, backend=backend, weighted=weighted, settings={"part_atoms": 16})
-        mixture = type(mixture)(**{**mixture.__dict__, "n_threads": n_threads})
+        mixture = replace(mixture, executor=Threads(n_threads))
         for _ in range(3):
             state, objective = mixture.step(state)
-        results.append((objective, state.parameters.means, state.coupled.sums, state.coupled.posterior))
+        results.append((objective, state.parameters.means, *state.couplings[0].memory))
     for found in results[1:]:
         for ours, theirs in zip(found, results[0], strict=True):
             np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12)
@@ -130,7 +123,7 @@ def test_many_linked_rows_are_remembered_in_single_precision():
     expected = exact.step(exact.step(state)[0])[1]
     rough, *_ = problem(4, n=60, settings={"single_precision_from": 10})
     following, _ = rough.step(state)
-    assert following.coupled.posterior.dtype == np.float32
+    assert following.couplings[0].memory.posterior.dtype == np.float32
     np.testing.assert_allclose(rough.step(following)[1], expected, rtol=1e-7)
 
 

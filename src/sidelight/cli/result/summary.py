@@ -16,7 +16,6 @@ from sidelight.cli.statements.links import LinksFile
 
 if TYPE_CHECKING:
     from sidelight.metrics import Violations
-    from sidelight.side import SideInformation
 
 _STATEMENTS = {"labels": "labels", "must": "must-links", "cannot": "cannot-links"}
 
