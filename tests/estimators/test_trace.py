@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from sidelight import BayesianMixture, EquivalenceMixture, SideInformation, all_estimators
 from sidelight.plots import ConvergenceDisplay
@@ -40,7 +41,7 @@ def assert_agreement(model, heard):
     assert kept, "no start has the steps that were kept"
     if hasattr(model, "history_"):
         np.testing.assert_allclose([snapshot.bound for snapshot in model.history_], bounds[:-1], rtol=1e-12)
-    drawn = ConvergenceDisplay.from_estimator(model).ax_.lines[0].get_ydata()
+    drawn = ConvergenceDisplay.from_estimator(model, ax=Figure().subplots()).ax_.lines[0].get_ydata()
     np.testing.assert_array_equal(drawn, bounds)
 
 

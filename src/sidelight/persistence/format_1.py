@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from sidelight.exceptions import ForeignFileError
 from sidelight.inference.coupled_rows import CouplingState
+from sidelight.tables.schema import Schema
 
 
 class DroppedParameter(NamedTuple):
@@ -81,6 +82,15 @@ TAGS = {
     for name in names.split()
 }
 
+# Mixtures that took Gaussian columns only, and had no schema.
+_ALL_GAUSSIAN = {
+    "ClassMixture",
+    "EquivalenceMixture",
+    "LabelledMixture",
+    "PairwiseMixture",
+    "PosteriorConstraintMixture",
+}
+
 
 def upgraded(tag: str | None, attributes: dict[str, Any]) -> dict[str, Any]:
     """Return the attributes of a class as it has them now."""
@@ -92,6 +102,12 @@ def upgraded(tag: str | None, attributes: dict[str, Any]) -> dict[str, Any]:
         del attributes["whole"]
     if "_columns" in attributes:
         attributes["_schema"] = attributes.pop("_columns")
+    if tag in _ALL_GAUSSIAN and "n_features_in_" in attributes:
+        names = attributes.get("feature_names_in_")
+        attributes["_schema"] = Schema.uniform(
+            "gaussian", attributes["n_features_in_"], None if names is None else tuple(names.tolist())
+        )
+        attributes["family"] = "gaussian"
     return attributes
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -9,6 +10,7 @@ from scipy.optimize import linear_sum_assignment
 
 from sidelight._typing import FloatArray, IntArray
 from sidelight.describe.table import fitted_table
+from sidelight.estimators.base.history import Snapshot
 from sidelight.plots.components import Gaussians, add_ellipse, full_covariances
 from sidelight.plots.figures import new_figure, tidy_axes, written
 from sidelight.plots.palette import INK, cluster_colours
@@ -91,8 +93,7 @@ class HistoryDisplay:
             The table it was fitted to. At most 1500 rows are drawn, chosen at random.
         iterations : sequence of int, optional
             Which iterations to show, from 0 up; ``n_iter_`` is the end of the fit. By default up to five, closer
-            together at the start, where more happens, and the end. Steps in which components are dropped or merged are
-            not kept.
+            together at the start, where more happens, and the end.
         plane : Plane, optional
             The plane of the pictures; by default the one that shows the final clusters best.
         random_state : int
@@ -107,13 +108,17 @@ class HistoryDisplay:
         features = numeric_rows(table, rows)
         if plane is None:
             plane = plane_of(features.values, np.asarray(estimator.labels_)[rows], features.names)
+        numbers = _component_numbers(history, features.values)
         panels = [
-            _end_panel(estimator, history[-1], end, features.values, plane)
+            _end_panel(estimator, history[-1], end, numbers[-1], features.values, plane)
             if iteration == end
-            else _panel(history[iteration], iteration, features.values, plane)
+            else _panel(history[iteration], iteration, numbers[iteration], features.values, plane)
             for iteration in chosen
         ]
-        colour_order = np.argsort(np.argsort(-np.asarray(history[-1].weights), kind="stable"))
+        # The largest components at the end have the first colours, and those that were pruned the last.
+        sizes = np.asarray(history[0].weights) - 1.0
+        sizes[numbers[-1]] = history[-1].weights
+        colour_order = np.argsort(np.argsort(-sizes, kind="stable"))
         display = cls(points=plane.points(features.values), panels=panels, colour_order=colour_order, plane=plane)
         return display.plot(figure=figure)
 
@@ -190,27 +195,43 @@ def _checked(iterations: Any, n_kept: int, end: int) -> list[int]:
     return chosen
 
 
-def _panel(snapshot: Any, iteration: int, values: FloatArray, plane: Plane) -> Panel:
+def _component_numbers(history: list[Any], values: FloatArray) -> list[IntArray]:
+    """Return the numbers of the components of every step: a component keeps the one it had at the start."""
+    numbers = [np.arange(len(history[0].weights))]
+    for before, after in pairwise(history):
+        if len(after.weights) == len(before.weights):
+            numbers.append(numbers[-1])
+        else:  # some were pruned
+            numbers.append(numbers[-1][_matched(_labels(after, values), _labels(before, values), after, before)])
+    return numbers
+
+
+def _matched(labels: IntArray, labels_before: IntArray, after: Any, before: Any) -> IntArray:
+    """Return the component before that each component shares most rows with, one to one."""
+    shared = np.zeros((len(after.weights), len(before.weights)))
+    np.add.at(shared, (labels, labels_before), 1)
+    return linear_sum_assignment(shared, maximize=True)[1]
+
+
+def _labels(snapshot: Any, values: FloatArray) -> IntArray:
+    return _most_probable(values, np.asarray(snapshot.weights), *_gaussians(snapshot.parameters))
+
+
+def _panel(snapshot: Any, iteration: int, numbers: IntArray, values: FloatArray, plane: Plane) -> Panel:
     """Return the assignment of the rows by the model of a step."""
     means, covariances = _gaussians(snapshot.parameters)
-    labels = _most_probable(values, np.asarray(snapshot.weights), means, covariances)
-    components = np.unique(labels)
-    return Panel(
-        iteration, labels, components, plane.points(means[components]), plane.covariances(covariances[components])
-    )
-
-
-def _end_panel(estimator: Any, last: Any, iteration: int, values: FloatArray, plane: Plane) -> Panel:
-    """Return the assignment by the fitted model, its components numbered as in the last step that was kept."""
-    means, covariances = _gaussians({"means_": estimator.means_, "covariances_": estimator.covariances_})
-    labels = _most_probable(values, np.asarray(estimator.weights_), means, covariances)
-    before = _most_probable(values, np.asarray(last.weights), *_gaussians(last.parameters))
-    shared = np.zeros((len(means), len(last.weights)))
-    np.add.at(shared, (labels, before), 1)
-    numbers = linear_sum_assignment(shared, maximize=True)[1]
+    labels = _labels(snapshot, values)
     components = np.unique(labels)
     seen = plane.points(means[components]), plane.covariances(covariances[components])
     return Panel(iteration, numbers[labels], numbers[components], *seen)
+
+
+def _end_panel(estimator: Any, last: Any, iteration: int, numbers: IntArray, values: FloatArray, plane: Plane) -> Panel:
+    """Return the assignment by the fitted model, its components numbered as in the last step."""
+    parameters = {"means_": estimator.means_, "covariances_": estimator.covariances_}
+    end = Snapshot(estimator.lower_bound_, np.asarray(estimator.weights_), parameters)
+    matched = _matched(_labels(end, values), _labels(last, values), end, last)
+    return _panel(end, iteration, numbers[matched], values, plane)
 
 
 def _gaussians(parameters: Mapping[str, Any]) -> Gaussians:
