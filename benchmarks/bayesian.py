@@ -20,10 +20,9 @@ from sidelight.couplings.independent import Independent
 from sidelight.couplings.potts import PottsField, atoms_of, lay_stages
 from sidelight.families.conjugate import NormalWishart
 from sidelight.inference.mixture import Mixture, MixtureState
-from sidelight.inference.rows import Rows
 from sidelight.kernels.loops import NUMPY, compiled
 from sidelight.side import SideInformation
-from sidelight.tables.array import ArrayTable
+from sidelight.tables.table import ArrayTable, Rows
 from sidelight.weights import DirichletWeights, GivenConcentration, StickBreakingWeights
 
 WANTED_RATIO = 8.0

@@ -20,8 +20,7 @@ from sidelight.admixture.m_step import FlatPrior
 from sidelight.admixture.model import Parameters, State
 from sidelight.admixture.scaling import survey_scaling
 from sidelight.inference.executors.threads import one_blas_thread
-from sidelight.inference.rows import Rows
-from sidelight.tables.array import ArrayTable
+from sidelight.tables.table import ArrayTable, Rows
 
 
 def plain_pass(X: np.ndarray, alpha: np.ndarray, means: np.ndarray, variances: np.ndarray, gamma: np.ndarray) -> tuple:

@@ -18,10 +18,9 @@ from sidelight.families.gaussian import CovariancePrior, FullGaussian
 from sidelight.inference.coupled_rows import CoupledRows
 from sidelight.inference.executors.threads import ONE_THREAD
 from sidelight.inference.mixture import Mixture, MixtureState
-from sidelight.inference.rows import Rows
 from sidelight.kernels.loops import compiled
 from sidelight.side import SideInformation
-from sidelight.tables.array import ArrayTable
+from sidelight.tables.table import ArrayTable, Rows
 from sidelight.weights import MaximumLikelihoodWeights
 
 N_LINKS, N_ROWS, N_FEATURES, N_CLASSES = 1_000_000, 5_000_000, 8, 20

@@ -27,9 +27,8 @@ from sidelight.estimators.base.emission import COVARIANCE_TYPES
 from sidelight.families.gaussian import CovariancePrior
 from sidelight.inference.executors.threads import Threads
 from sidelight.inference.mixture import Mixture, MixtureState
-from sidelight.inference.rows import Rows
 from sidelight.kernels.loops import NUMPY, compiled
-from sidelight.tables.array import ArrayTable
+from sidelight.tables.table import ArrayTable, Rows
 from sidelight.weights import MaximumLikelihoodWeights
 
 # rows, features, components, covariance type, the smallest ratio we want

@@ -12,8 +12,7 @@ from sidelight.admixture.e_step import accumulate
 from sidelight.admixture.m_step import FlatPrior, ShrinkagePrior
 from sidelight.admixture.model import Parameters, State
 from sidelight.admixture.scaling import survey_scaling
-from sidelight.inference.rows import Rows
-from sidelight.tables.array import ArrayTable
+from sidelight.tables.table import ArrayTable, Rows
 
 
 class Problem(NamedTuple):

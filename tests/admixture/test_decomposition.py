@@ -19,8 +19,7 @@ from scipy.stats import norm
 from sidelight.admixture.model import State
 from sidelight.admixture.scaling import survey_scaling
 from sidelight.inference.executors.threads import Threads
-from sidelight.inference.rows import Rows
-from sidelight.tables.array import ArrayTable
+from sidelight.tables.table import ArrayTable, Rows
 
 KINDS = pytest.mark.parametrize(
     ("prior", "blocks", "missing"),

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from sidelight.admixture.scaling import refuse_infinity, survey_scaling
-from sidelight.inference.rows import Rows
-from sidelight.tables.array import ArrayTable
+from sidelight.tables.table import ArrayTable, Rows
 
 N = 3000  # several blocks of rows
 

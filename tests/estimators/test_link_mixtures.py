@@ -6,7 +6,7 @@ from sklearn.datasets import load_iris, make_blobs, make_moons
 from sklearn.mixture import GaussianMixture
 
 from sidelight import EquivalenceMixture, PairwiseMixture, PosteriorConstraintMixture, SideInformation
-from sidelight.estimators.starts.links import LINK_STARTS
+from sidelight.estimators.base.link_mixture import LINK_STARTS
 from sidelight.metrics import purity_score
 from sidelight.side import ContradictionError, draw_links
 

@@ -8,10 +8,9 @@ from sklearn.metrics import accuracy_score
 from oracles.mixed_tables import draw_truth
 from sidelight.couplings.independent import Independent
 from sidelight.couplings.potts import PottsField, atoms_of, lay_stages
-from sidelight.estimators.base.classes import lay_out
+from sidelight.estimators.base.clusters import lay_out
 from sidelight.estimators.base.emission import ConjugateGaussians, emission_of
-from sidelight.estimators.starts.sample import Problem, Sample, embedding, start_rows
-from sidelight.estimators.starts.short_runs import STARTS
+from sidelight.estimators.starts.sample import STARTS, Problem, Sample, embedding, start_rows
 from sidelight.families.conjugate import (
     DirichletCategorical,
     DirichletMultinomial,
@@ -21,13 +20,12 @@ from sidelight.families.conjugate import (
 )
 from sidelight.inference.loop import ascend
 from sidelight.inference.mixture import Mixture
-from sidelight.inference.rows import Rows
 from sidelight.kernels.loops import NUMPY
 from sidelight.metrics import clustering_accuracy_score
 from sidelight.side import SideInformation, draw_labels
-from sidelight.tables.array import ArrayTable
 from sidelight.tables.schema import encode, learn_schema
 from sidelight.tables.survey import survey_columns
+from sidelight.tables.table import ArrayTable, Rows
 from sidelight.weights import DirichletWeights
 
 SOME = {"gaussian": 3, "poisson": 3, "bernoulli": 4, "categorical": 4}

@@ -12,9 +12,8 @@ from oracles.mixtures import assigned
 from sidelight.couplings.independent import Independent
 from sidelight.families.conjugate import NormalWishart
 from sidelight.inference.mixture import Mixture, MixtureState
-from sidelight.inference.rows import Rows
 from sidelight.kernels.loops import NUMPY, compiled
-from sidelight.tables.array import ArrayTable
+from sidelight.tables.table import ArrayTable, Rows
 from sidelight.weights import DirichletWeights, GivenConcentration, StickBreakingWeights
 
 N, D, K = 400, 3, 5

@@ -13,9 +13,8 @@ from sidelight.couplings.independent import Independent
 from sidelight.inference.loop import ascend
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.pruning import Fit, prune
-from sidelight.inference.rows import Rows
 from sidelight.kernels.loops import NUMPY
-from sidelight.tables.array import ArrayTable
+from sidelight.tables.table import ArrayTable, Rows
 from sidelight.weights import DirichletWeights, Gamma, GivenConcentration, LearnedConcentration, StickBreakingWeights
 
 WEIGHTS = {

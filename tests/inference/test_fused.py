@@ -5,8 +5,8 @@ import pytest
 
 from oracles.conjugate import COMPONENTS, NAMES, case, scores
 from sidelight.inference.fused import can_sweep, sweep
-from sidelight.inference.rows import Block
 from sidelight.kernels.loops import NUMPY, compiled
+from sidelight.tables.table import Block
 
 LOG_WEIGHTS = np.log([0.5, 0.3, 0.2])
 

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 from oracles.mixtures import FAMILIES, assigned, family_for, random_state
 from sidelight import EquivalenceMixture, PairwiseMixture, PosteriorConstraintMixture, SideInformation
-from sidelight.estimators.base.classes import Layout
+from sidelight.estimators.base.clusters import Layout
 from sidelight.estimators.starts.sample import Problem
 from sidelight.kernels.loops import NUMPY
 from sidelight.side import draw_links
-from sidelight.tables.array import ArrayTable
+from sidelight.tables.table import ArrayTable
 
 MODELS = {
     "pairs": PairwiseMixture(),

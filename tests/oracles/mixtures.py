@@ -14,9 +14,8 @@ from sidelight.families.gaussian import (
 )
 from sidelight.inference.executors.threads import Threads
 from sidelight.inference.mixture import Mixture, MixtureState
-from sidelight.inference.rows import Rows
 from sidelight.kernels.loops import NUMPY
-from sidelight.tables.array import ArrayTable
+from sidelight.tables.table import ArrayTable, Rows
 from sidelight.weights import MaximumLikelihoodWeights
 
 FAMILIES = {"full": FullGaussian, "tied": TiedGaussian, "diag": DiagonalGaussian, "spherical": SphericalGaussian}

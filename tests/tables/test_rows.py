@@ -6,10 +6,8 @@ import resource
 import numpy as np
 import pytest
 
-from sidelight.inference.rows import Rows
-from sidelight.tables.array import ArrayTable
 from sidelight.tables.survey import survey
-from sidelight.tables.table import CHUNK_ROWS
+from sidelight.tables.table import CHUNK_ROWS, ArrayTable, Rows
 
 
 def gather(rows, block_rows=100):

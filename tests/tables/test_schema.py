@@ -10,9 +10,9 @@ import pytest
 from scipy.sparse import coo_array, csr_array
 from sklearn.base import BaseEstimator
 
-from sidelight.tables.array import ArrayTable
 from sidelight.tables.schema import encode, learn_schema
 from sidelight.tables.survey import survey_columns
+from sidelight.tables.table import ArrayTable
 from sidelight.tables.validation import admit_table, read_table
 
 NAN = np.nan

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from sidelight.tables.array import ArrayTable
 from sidelight.tables.survey import survey, survey_incomplete
+from sidelight.tables.table import ArrayTable
 
 RNG = np.random.default_rng(0)
 TABLE = RNG.standard_normal((20_000, 3)) * [1.0, 10.0, 0.0] + [1e6, 0.0, 5.0]

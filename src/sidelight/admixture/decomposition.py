@@ -15,8 +15,7 @@ from sidelight.admixture.model import Densities, Parameters, State, dirichlet_bo
 from sidelight.admixture.scaling import Scaling
 from sidelight.inference.executors.threads import ONE_THREAD
 from sidelight.inference.protocols import Executor
-from sidelight.inference.rows import Rows
-from sidelight.tables.table import CHUNK_ROWS, row_ranges
+from sidelight.tables.table import CHUNK_ROWS, Rows, row_ranges
 
 Result = TypeVar("Result")
 

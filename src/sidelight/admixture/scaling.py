@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sidelight._typing import AnyArray, FloatArray, IntArray
-from sidelight.inference.rows import Rows
+from sidelight.tables.table import Rows
 
 _BLOCK_ROWS = 1024
 

@@ -16,8 +16,8 @@ from sidelight.estimators.base.clusterer import InformedEstimator
 from sidelight.inference.executors.threads import one_blas_thread
 from sidelight.metrics import Violations, violations
 from sidelight.side import SideInformation
-from sidelight.tables.array import ArrayTable
 from sidelight.tables.survey import survey_finite
+from sidelight.tables.table import ArrayTable
 from sidelight.tables.validation import check_integer, read_table
 
 

@@ -7,7 +7,7 @@ import sidelight
 from sidelight.cli.errors import Refusal
 
 if TYPE_CHECKING:
-    from sidelight.inference.loop import Callback
+    from sidelight.inference.progress import Callback
     from sidelight.side import SideInformation
 
 _NOUNS = {

@@ -9,9 +9,8 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._typing import AnyArray, IntArray
-from sidelight.tables.frame import as_frame, column_names
-from sidelight.tables.kinds import ColumnKind, kind_named
-from sidelight.tables.schema import Schema, encode
+from sidelight.tables.schema import ColumnKind, Schema, encode, kind_named
+from sidelight.tables.validation import as_frame, column_names
 
 CHUNK_ROWS = 20_000
 

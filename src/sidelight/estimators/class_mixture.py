@@ -9,25 +9,23 @@ import numpy as np
 from sidelight._typing import FloatArray
 from sidelight.couplings.class_penalty.coupling import ClassPenalty, overlap
 from sidelight.couplings.class_penalty.pair_sums import PairSums
-from sidelight.estimators.base.classes import Layout, lay_out
+from sidelight.estimators.base.clusters import Layout, lay_out
 from sidelight.estimators.base.emission import COVARIANCE_TYPES, EmissionSettings, LikelihoodGaussians
 from sidelight.estimators.base.mixture import Ascent, Fitted, MixtureEstimator, Model
 from sidelight.estimators.class_allocation import Allocation, allocate, unreached
 from sidelight.estimators.registry import register
 from sidelight.estimators.starts.merging import Stage, lowest_bic, merge_down
-from sidelight.estimators.starts.sample import Problem, Sample, StartRows
-from sidelight.estimators.starts.short_runs import STARTS, at_means
+from sidelight.estimators.starts.sample import STARTS, Problem, Sample, StartRows, at_means
 from sidelight.inference.coupled_rows import CouplingState
 from sidelight.inference.loop import ascend
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.progress import Callback
-from sidelight.inference.protocols import Family
+from sidelight.inference.protocols import AnyFamily
 from sidelight.inference.pruning import Fit
-from sidelight.inference.rows import Rows
 from sidelight.kernels.loops import NUMPY, Backend
 from sidelight.side import SideInformation
-from sidelight.tables.array import ArrayTable
 from sidelight.tables.survey import Survey
+from sidelight.tables.table import ArrayTable, Rows
 from sidelight.tables.validation import check_choice, check_integer, check_number
 from sidelight.weights import MaximumLikelihoodWeights
 
@@ -53,12 +51,8 @@ class ClassMixture(MixtureEstimator):
         Number of components, at least as many as labelled classes. None takes the number up to 10 with the lowest BIC.
     max_classes : int, optional
         Most classes there may be; None for as many as components.
-    covariance_type : {"full", "tied", "diag", "spherical"}, default "full"
-        Of Gaussian columns, as in scikit-learn.
-    family : str or mapping, default "gaussian"
-        What the columns are: the name of a column kind for all of them, "auto" to go by the types of a data frame's
-        columns, or a mapping from columns to kinds; see BayesianMixture. Gaussian columns are fitted by maximum
-        likelihood with the prior below, others with conjugate posteriors.
+    covariance_type, family
+        As in LabelledMixture.
     strength : float, default 2
         What a pair pays, in nats, that shares a component or class and must not, or gains that does and must. Choose
         it by held-out links with :func:`sidelight.selection.select_strength`. A link of confidence q has 2q − 1 of it.
@@ -75,20 +69,8 @@ class ClassMixture(MixtureEstimator):
         too many, merged; k-means; or k-means++ centres.
     means_init : (n_components, d) array, optional
         Where to start instead.
-    n_init : int, default 1
-        Number of starts; the fit with the highest bound is kept.
-    max_iter : int, default 100
-    tol : float, default 1e-3
-        Stop when the bound per row changes by less.
-    random_state : int, RandomState or None
-    n_jobs : int, optional
-        Threads; the results do not depend on their number.
-    keep_posterior : bool, optional
-        Whether to keep ``posterior_``; None keeps it up to 64 MB.
-    callbacks : iterable of callable, optional
-        Each is called with a ``Progress(iteration, objective, change)`` after every step.
-    verbose : bool, default False
-        Show a progress bar.
+    n_init, max_iter, tol, random_state, n_jobs, keep_posterior, callbacks, verbose
+        As in LabelledMixture.
 
     Attributes
     ----------
@@ -150,6 +132,7 @@ class ClassMixture(MixtureEstimator):
         callbacks: Iterable[Callback] | None = None,
         verbose: bool = False,
     ) -> None:
+        super().__init__(n_init, max_iter, tol, random_state, n_jobs, keep_posterior, callbacks, verbose)
         self.n_components = n_components
         self.max_classes = max_classes
         self.covariance_type = covariance_type
@@ -161,16 +144,9 @@ class ClassMixture(MixtureEstimator):
         self.prior_scale = prior_scale
         self.init_params = init_params
         self.means_init = means_init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.keep_posterior = keep_posterior
-        self.callbacks = callbacks
-        self.verbose = verbose
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         for name in ("n_components", "max_classes"):
             if getattr(self, name) is not None:
                 check_integer(name, getattr(self, name), least=1)
@@ -178,23 +154,21 @@ class ClassMixture(MixtureEstimator):
         check_choice("unreached", self.unreached, _UNREACHED)
         check_choice("updates", self.updates, _UPDATES)
         check_choice("init_params", self.init_params, _STARTS)
-        for name in ("strength", "prior_rows", "prior_scale", "tol"):
+        for name in ("strength", "prior_rows", "prior_scale"):
             check_number(name, getattr(self, name), least=0)
-        check_integer("n_init", self.n_init, least=1)
-        check_integer("max_iter", self.max_iter, least=1)
 
     def _settings(self, problem: Problem, survey: Survey) -> EmissionSettings:
         return LikelihoodGaussians(self.covariance_type, self.prior_rows, self.prior_scale)
 
     def _layout(
-        self, problem: Problem, few: StartRows, family: Family, survey: Survey, random: np.random.RandomState
+        self, problem: Problem, few: StartRows, family: AnyFamily, survey: Survey, random: np.random.RandomState
     ) -> Layout:
         label_names, n_components = problem.side.label_names, self.n_components
         if n_components is None:
             n_components = self._find_number(few, family, survey, random)
         return lay_out(label_names, n_components, 1)
 
-    def _model(self, problem: Problem, family: Family, layout: Layout, backend: Backend) -> Model:
+    def _model(self, problem: Problem, family: AnyFamily, layout: Layout, backend: Backend) -> Model:
         """Couple the rows with statements by a penalty on their pairs; which class a component is of is found later."""
         side, n_components = problem.side, layout.n_components
         couplings: tuple[ClassPenalty, ...] = ()
@@ -212,7 +186,7 @@ class ClassMixture(MixtureEstimator):
     def _sample(
         self,
         few: StartRows,
-        family: Family,
+        family: AnyFamily,
         layout: Layout,
         survey: Survey,
         backend: Backend,
@@ -273,7 +247,7 @@ class ClassMixture(MixtureEstimator):
         self.classes_of_components_ = self.component_clusters_
         self.n_classes_ = len(np.unique(self.component_clusters_))
 
-    def _find_number(self, few: StartRows, family: Family, survey: Survey, random: np.random.RandomState) -> int:
+    def _find_number(self, few: StartRows, family: AnyFamily, survey: Survey, random: np.random.RandomState) -> int:
         """Return the number of components with the lowest BIC on the rows to start from, without side information."""
         least = max(len(few.problem.side.label_names), 1)
         most = max(min(_MOST_COMPONENTS_TRIED, len(np.unique(few.values, axis=0))), least)
@@ -282,7 +256,7 @@ class ClassMixture(MixtureEstimator):
     def _merged(
         self,
         rows: StartRows | Sample,
-        family: Family,
+        family: AnyFamily,
         survey: Survey,
         random: np.random.RandomState,
         most: int,

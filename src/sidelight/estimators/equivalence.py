@@ -8,17 +8,16 @@ import numpy as np
 
 from sidelight._typing import LabelArray
 from sidelight.couplings.link_graph import HARD, SOFT, LinkedRows, LinkGraphs, Prior, link_graphs, linked_rows, plan
-from sidelight.estimators.base.classes import Layout
-from sidelight.estimators.base.link_mixture import LinkMixture
+from sidelight.estimators.base.clusters import Layout
+from sidelight.estimators.base.link_mixture import LINK_STARTS, LinkMixture, LinkStart
 from sidelight.estimators.base.mixture import Fitted, Model
 from sidelight.estimators.registry import register
-from sidelight.estimators.starts.links import LINK_STARTS, LinkStart
 from sidelight.estimators.starts.sample import Problem
 from sidelight.exceptions import ContradictionError, InfeasibleError
 from sidelight.inference.loop import go_on
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.progress import Callback, Progress
-from sidelight.inference.protocols import Family
+from sidelight.inference.protocols import AnyFamily
 from sidelight.inference.pruning import Fit
 from sidelight.kernels.loops import Backend
 from sidelight.side import SideInformation
@@ -53,12 +52,8 @@ class EquivalenceMixture(LinkMixture):
         Number of classes. None takes as many as have a label, two where there is no label.
     components_per_class : int, default 1
         Gaussians that each class is a mixture of.
-    covariance_type : {"full", "tied", "diag", "spherical"}, default "full"
-        Of Gaussian columns, as in scikit-learn.
-    family : str or mapping, default "gaussian"
-        What the columns are: the name of a column kind for all of them, "auto" to go by the types of a data frame's
-        columns, or a mapping from columns to kinds; see BayesianMixture. Gaussian columns are fitted by maximum
-        likelihood with the prior below, others with conjugate posteriors.
+    covariance_type, family
+        As in LabelledMixture.
     pairs : {"random", "conditional"}, default "random"
         How links came about. "random": pairs were chosen without looking at their classes and their relation was then
         told, so that links tell about class sizes too and every row is a draw of a class. "conditional": links are
@@ -80,20 +75,8 @@ class EquivalenceMixture(LinkMixture):
         of neighbours, at k-means, or at k-means++ centres.
     means_init : (components, d), optional
         Means to start from instead, class by class, labelled classes first.
-    n_init : int, default 1
-        Number of starts; the fit with the highest bound is kept.
-    max_iter : int, default 200
-    tol : float, default 1e-4
-        Stop when the bound per row changes by less.
-    random_state : int, RandomState or None
-    n_jobs : int, optional
-        Threads; the results do not depend on their number.
-    keep_posterior : bool, optional
-        Whether to keep ``posterior_``; None keeps it up to 64 MB.
-    callbacks : iterable of callable, optional
-        Each is called with a ``Progress(iteration, objective, change)`` after every step.
-    verbose : bool, default False
-        Show a progress bar.
+    n_init, max_iter, tol, random_state, n_jobs, keep_posterior, callbacks, verbose
+        As in LabelledMixture.
 
     Attributes
     ----------
@@ -150,25 +133,13 @@ class EquivalenceMixture(LinkMixture):
         callbacks: Iterable[Callback] | None = None,
         verbose: bool = False,
     ) -> None:
-        self.n_classes = n_classes
-        self.components_per_class = components_per_class
-        self.covariance_type = covariance_type
-        self.family = family
+        super().__init__(n_init, max_iter, tol, random_state, n_jobs, keep_posterior, callbacks, verbose)
+        self._set_link_options(
+            n_classes, components_per_class, covariance_type, family, prior_rows, prior_scale, init_params, means_init
+        )
         self.pairs = pairs
         self.link_confidence = link_confidence
         self.unlinked_weight = unlinked_weight
-        self.prior_rows = prior_rows
-        self.prior_scale = prior_scale
-        self.init_params = init_params
-        self.means_init = means_init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.keep_posterior = keep_posterior
-        self.callbacks = callbacks
-        self.verbose = verbose
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -191,7 +162,7 @@ class EquivalenceMixture(LinkMixture):
         known = super()._read_side(n, y, None, None, side, sample_id)
         return known.combine(_with_confidence(links, self.link_confidence))
 
-    def _model(self, problem: Problem, family: Family, layout: Layout, backend: Backend) -> Model:
+    def _model(self, problem: Problem, family: AnyFamily, layout: Layout, backend: Backend) -> Model:
         """Couple the rows in links and blocks by their graph; let rows without statements count less."""
         side, classes, weights = problem.side, layout.classes, problem.weights
         couplings: tuple[LinkGraphs, ...] = ()

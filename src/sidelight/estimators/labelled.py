@@ -8,7 +8,7 @@ import numpy as np
 from sidelight._typing import IntArray
 from sidelight.couplings.chunklets import ChunkletCoupling
 from sidelight.couplings.independent import Hard, Independent
-from sidelight.estimators.base.classes import Layout, lay_out
+from sidelight.estimators.base.clusters import Layout, lay_out
 from sidelight.estimators.base.emission import (
     COVARIANCE_TYPES,
     EmissionSettings,
@@ -18,11 +18,10 @@ from sidelight.estimators.base.emission import (
 from sidelight.estimators.base.mixture import Fitted, MixtureEstimator, Model
 from sidelight.estimators.registry import register
 from sidelight.estimators.starts.merging import bic
-from sidelight.estimators.starts.sample import Problem, Sample, StartRows
-from sidelight.estimators.starts.short_runs import STARTS, at_means
+from sidelight.estimators.starts.sample import STARTS, Problem, Sample, StartRows, at_means
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.progress import Callback
-from sidelight.inference.protocols import Family
+from sidelight.inference.protocols import AnyFamily
 from sidelight.kernels.loops import NUMPY, Backend, Chooser, outright, softly
 from sidelight.side import SideInformation
 from sidelight.tables.survey import Survey
@@ -144,6 +143,7 @@ class LabelledMixture(MixtureEstimator):
         callbacks: Iterable[Callback] | None = None,
         verbose: bool = False,
     ) -> None:
+        super().__init__(n_init, max_iter, tol, random_state, n_jobs, keep_posterior, callbacks, verbose)
         self.n_components = n_components
         self.components_per_class = components_per_class
         self.covariance_type = covariance_type
@@ -156,17 +156,10 @@ class LabelledMixture(MixtureEstimator):
         self.means_init = means_init
         self.weights_init = weights_init
         self.precisions_init = precisions_init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
         self.warm_start = warm_start
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.keep_posterior = keep_posterior
-        self.callbacks = callbacks
-        self.verbose = verbose
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         if self.n_components is not None:
             check_integer("n_components", self.n_components, least=1)
         check_choice("covariance_type", self.covariance_type, COVARIANCE_TYPES)
@@ -175,9 +168,6 @@ class LabelledMixture(MixtureEstimator):
         check_number("unlabelled_weight", self.unlabelled_weight, least=0, most=1)
         check_number("prior_rows", self.prior_rows, least=0)
         check_number("prior_scale", self.prior_scale, least=0)
-        check_number("tol", self.tol, least=0)
-        check_integer("n_init", self.n_init, least=1)
-        check_integer("max_iter", self.max_iter, least=1)
 
     def _preferred_rows(self, side: SideInformation) -> IntArray:
         return side.labels
@@ -186,14 +176,14 @@ class LabelledMixture(MixtureEstimator):
         return LikelihoodGaussians(self.covariance_type, self.prior_rows, self.prior_scale)
 
     def _layout(
-        self, problem: Problem, few: StartRows, family: Family, survey: Survey, random: np.random.RandomState
+        self, problem: Problem, few: StartRows, family: AnyFamily, survey: Survey, random: np.random.RandomState
     ) -> Layout:
         label_names, n_components = problem.side.label_names, self.n_components
         if n_components is None and not len(label_names):
             n_components = self._lowest_bic(few, family, survey, random)
         return lay_out(label_names, n_components, self.components_per_class)
 
-    def _model(self, problem: Problem, family: Family, layout: Layout, backend: Backend) -> Model:
+    def _model(self, problem: Problem, family: AnyFamily, layout: Layout, backend: Backend) -> Model:
         """Hold labelled rows to their class, and rows of a block to one class."""
         side, weights = problem.side, problem.weights
         coupling, choose = _ASSIGNMENTS[self.assignment]
@@ -262,7 +252,7 @@ class LabelledMixture(MixtureEstimator):
         self._last_layout, self._last_state = key, ascent.fit.trace.state
         return Fitted(ascent.fit, ascent.total_weight)
 
-    def _lowest_bic(self, few: StartRows, family: Family, survey: Survey, random: np.random.RandomState) -> int:
+    def _lowest_bic(self, few: StartRows, family: AnyFamily, survey: Survey, random: np.random.RandomState) -> int:
         """Return the number of components with the lowest BIC on the rows to start from."""
         total = float(few.problem.row_weights().sum())
         n_distinct = len(np.unique(few.values, axis=0))

@@ -18,17 +18,15 @@ from sidelight.admixture.model import AttributeRanking, Parameters, State, attri
 from sidelight.admixture.scaling import refuse_infinity, survey_scaling
 from sidelight.admixture.starts import kmeans_starts
 from sidelight.admixture.unseen_rows import RowLogLikelihoods, row_log_likelihoods, row_shares
-from sidelight.estimators.base.classes import cluster_names, cluster_order
 from sidelight.estimators.base.clusterer import InformedEstimator
-from sidelight.estimators.base.results import KeptPosterior
+from sidelight.estimators.base.clusters import KeptPosterior, cluster_names, cluster_order
 from sidelight.estimators.registry import register
 from sidelight.inference.executors.threads import Threads, one_blas_thread
 from sidelight.inference.loop import Trace, ascend_from, warn_unless_converged
 from sidelight.inference.progress import Callback
-from sidelight.inference.rows import Rows
 from sidelight.metrics import Violations, violations
 from sidelight.side import SideInformation
-from sidelight.tables.array import ArrayTable
+from sidelight.tables.table import ArrayTable, Rows
 from sidelight.tables.validation import check_choice, check_integer, check_number, read_table
 
 _DEFAULT_PROCESSES = 3

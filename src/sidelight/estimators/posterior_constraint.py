@@ -7,14 +7,13 @@ import numpy as np
 
 from sidelight._typing import BoolArray, IntArray
 from sidelight.couplings.projection import Projection
-from sidelight.estimators.base.classes import Layout
-from sidelight.estimators.base.link_mixture import LinkMixture
+from sidelight.estimators.base.clusters import Layout
+from sidelight.estimators.base.link_mixture import PLAIN_STARTS, LinkMixture, LinkStart
 from sidelight.estimators.base.mixture import Model
 from sidelight.estimators.registry import register
-from sidelight.estimators.starts.links import PLAIN_STARTS, LinkStart
 from sidelight.estimators.starts.sample import Problem
 from sidelight.inference.progress import Callback
-from sidelight.inference.protocols import Family
+from sidelight.inference.protocols import AnyFamily
 from sidelight.kernels.loops import Backend
 from sidelight.weights import MaximumLikelihoodWeights
 
@@ -37,32 +36,16 @@ class PosteriorConstraintMixture(LinkMixture):
         Number of classes. None takes as many as have a label, two where there is no label.
     components_per_class : int, default 1
         Gaussians that each class is a mixture of.
-    covariance_type : {"full", "tied", "diag", "spherical"}, default "full"
-        Of Gaussian columns, as in scikit-learn.
-    family : str or mapping, default "gaussian"
-        What the columns are: the name of a column kind for all of them, "auto" to go by the types of a data frame's
-        columns, or a mapping from columns to kinds; see BayesianMixture. Gaussian columns are fitted by maximum
-        likelihood with the prior below, others with conjugate posteriors.
+    covariance_type, family
+        As in LabelledMixture.
     prior_rows, prior_scale : float
         The prior on covariances: worth ``prior_rows`` rows, with variances ``prior_scale`` times those of the table.
     init_params : {"k-means++", "kmeans"}, default "k-means++"
         Where to start: k-means++ centres and the rows nearest to them, or k-means.
     means_init : (components, d), optional
         Means to start from instead, class by class, labelled classes first.
-    n_init : int, default 1
-        Number of starts; the fit with the highest bound is kept.
-    max_iter : int, default 200
-    tol : float, default 1e-4
-        Stop when the bound per row changes by less.
-    random_state : int, RandomState or None
-    n_jobs : int, optional
-        Threads; the results do not depend on their number.
-    keep_posterior : bool, optional
-        Whether to keep ``posterior_``; None keeps it up to 64 MB.
-    callbacks : iterable of callable, optional
-        Each is called with a ``Progress(iteration, objective, change)`` after every step.
-    verbose : bool, default False
-        Show a progress bar.
+    n_init, max_iter, tol, random_state, n_jobs, keep_posterior, callbacks, verbose
+        As in LabelledMixture.
 
     Attributes
     ----------
@@ -111,24 +94,12 @@ class PosteriorConstraintMixture(LinkMixture):
         callbacks: Iterable[Callback] | None = None,
         verbose: bool = False,
     ) -> None:
-        self.n_classes = n_classes
-        self.components_per_class = components_per_class
-        self.covariance_type = covariance_type
-        self.family = family
-        self.prior_rows = prior_rows
-        self.prior_scale = prior_scale
-        self.init_params = init_params
-        self.means_init = means_init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.keep_posterior = keep_posterior
-        self.callbacks = callbacks
-        self.verbose = verbose
+        super().__init__(n_init, max_iter, tol, random_state, n_jobs, keep_posterior, callbacks, verbose)
+        self._set_link_options(
+            n_classes, components_per_class, covariance_type, family, prior_rows, prior_scale, init_params, means_init
+        )
 
-    def _model(self, problem: Problem, family: Family, layout: Layout, backend: Backend) -> Model:
+    def _model(self, problem: Problem, family: AnyFamily, layout: Layout, backend: Backend) -> Model:
         """Project the posteriors of linked rows."""
         side, classes = problem.side, layout.classes
         return Model(

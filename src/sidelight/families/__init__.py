@@ -5,7 +5,7 @@ ways to compute log densities and sufficient statistics of a block of rows.
 """
 
 from sidelight.families.conjugate import Bernoulli, Categorical, Gaussian, Multinomial, Poisson
-from sidelight.tables.kinds import register_kind
+from sidelight.tables.schema import register_kind
 
 for _kind in (Gaussian, Poisson, Bernoulli, Categorical, Multinomial):
     register_kind(_kind)

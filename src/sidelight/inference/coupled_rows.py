@@ -12,8 +12,7 @@ import numpy as np
 from sidelight._storable import storable
 from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.inference.protocols import Evaluator, Executor
-from sidelight.tables.array import ArrayTable
-from sidelight.tables.table import CHUNK_ROWS, Table, row_ranges
+from sidelight.tables.table import CHUNK_ROWS, ArrayTable, Table, row_ranges
 
 Parameters = TypeVar("Parameters")
 Memory = TypeVar("Memory")

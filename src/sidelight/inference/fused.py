@@ -10,8 +10,8 @@ import numpy as np
 
 from sidelight._typing import FloatArray, IntArray
 from sidelight.inference.protocols import Evaluator
-from sidelight.inference.rows import Block
 from sidelight.kernels.loops import Backend, Links, has_missing
+from sidelight.tables.table import Block
 
 _NONE = np.empty(0, dtype=np.int64)
 

@@ -7,11 +7,19 @@ pruning, a change of weights); each goes on where the last one ended, and their 
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
-from typing import Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from sklearn.exceptions import ConvergenceWarning
 
+from sidelight._storable import storable
+from sidelight._typing import FloatArray
 from sidelight.inference.progress import Callback, Progress, progress_bar
+
+if TYPE_CHECKING:
+    from sidelight.inference.mixture import Mixture, MixtureState
+
+# What is kept of a fit by default (the posterior, the history): up to this many bytes.
+LARGEST_KEPT = 64_000_000
 
 State = TypeVar("State")
 Step = Callable[[State], tuple[State, float]]
@@ -137,3 +145,55 @@ def warn_unless_converged(trace: Trace[State], max_iter: int) -> None:
             ConvergenceWarning,
             stacklevel=2,
         )
+
+
+@storable("Snapshot")
+class Snapshot(NamedTuple):
+    """The model before a step.
+
+    Parameters
+    ----------
+    bound : float
+        The objective per row.
+    weights : (components,)
+    parameters : dict
+        Of the components, by the names that the fitted estimator shows them under, such as ``means_``.
+    """
+
+    bound: float
+    weights: FloatArray
+    parameters: dict[str, Any]
+
+
+class Recorder:
+    """Takes a snapshot at every recorded step, one list for each start, for as long as there is room."""
+
+    def __init__(self, total_weight: float, keep: bool | None) -> None:
+        self._total_weight = total_weight
+        self._room = 0 if keep is False else float("inf") if keep else LARGEST_KEPT
+        self._starts: dict[int, list[Snapshot]] = {}
+        self._current: list[Snapshot] = []
+
+    def follow(self, start: int) -> None:
+        """Record the steps that come for the start of a number."""
+        self._current = self._starts.setdefault(start, [])
+
+    def watch(self, mixture: "Mixture") -> Step["MixtureState"]:
+        """Return the mixture's step, which takes a snapshot of the state it is given."""
+        if self._room <= 0:
+            return mixture.step
+
+        def step(state: "MixtureState") -> tuple["MixtureState", float]:
+            following, objective = mixture.step(state)
+            if self._room > 0:
+                attributes = mixture.family.attributes(state.parameters)
+                snapshot = Snapshot(objective / self._total_weight, mixture.weights.mean(state.weights), attributes)
+                self._room -= sum(getattr(value, "nbytes", 0) for value in attributes.values())
+                self._current.append(snapshot)
+            return following, objective
+
+        return step
+
+    def of(self, start: int) -> list[Snapshot] | None:
+        """Return the snapshots of a start; None where there was no room for all."""
+        return self._starts[start] if self._room > 0 else None

@@ -12,9 +12,9 @@ from sidelight._typing import FloatArray, IntArray
 from sidelight.inference.coupled_rows import Assignment, CoupledExpectation, CoupledRows, CouplingState
 from sidelight.inference.executors.threads import ONE_THREAD
 from sidelight.inference.fused import can_sweep, sweep
-from sidelight.inference.protocols import Coupling, Evaluator, Executor, Family, RowCoupling, Scorer, Weights
-from sidelight.inference.rows import Block, Rows
+from sidelight.inference.protocols import AnyFamily, Coupling, Evaluator, Executor, RowCoupling, Scorer, Weights
 from sidelight.kernels.loops import Backend
+from sidelight.tables.table import Block, Rows
 
 
 @storable("MixtureState")
@@ -66,7 +66,7 @@ class Mixture:
     """
 
     rows: Rows
-    family: Family[Any, Any]
+    family: AnyFamily
     weights: Weights
     coupling: RowCoupling
     couplings: tuple[Coupling[Any, Any], ...]

@@ -113,6 +113,9 @@ class Family(Protocol[FamilyParameters, FamilyStatistics]):
         """Return the number of free parameters."""
 
 
+AnyFamily = Family[Any, Any]
+
+
 class Weights(Protocol):
     """Sizes of the components: parameters are whatever it makes of the counts."""
 

@@ -10,7 +10,7 @@ from scipy.optimize import linear_sum_assignment
 
 from sidelight._typing import FloatArray, IntArray
 from sidelight.describe.table import fitted_table
-from sidelight.estimators.base.history import Snapshot
+from sidelight.inference.loop import Snapshot
 from sidelight.plots.components import Gaussians, add_ellipse, full_covariances
 from sidelight.plots.figures import new_figure, tidy_axes, written
 from sidelight.plots.palette import INK, cluster_colours

@@ -10,6 +10,7 @@ import narwhals as nw
 import numpy as np
 
 from sidelight._typing import AnyArray
+from sidelight.tables.validation import as_frame, column_label
 
 _TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
 # pandas' own marks of a missing value, which is no dependency of ours.
@@ -38,23 +39,6 @@ class RawColumn(NamedTuple):
         if self.values.dtype == object:
             return cells
         return [None if cell != cell else cell for cell in cells]
-
-
-def column_names(X: Any) -> tuple[Any, ...] | None:
-    """Return the names of a frame's columns, None for an array."""
-    frame = as_frame(X)
-    return None if frame is None else tuple(frame.columns)
-
-
-def as_frame(X: Any) -> "nw.DataFrame[Any] | None":
-    """Return X as a frame, None where it is none."""
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    return frame if isinstance(frame, nw.DataFrame) else None
-
-
-def column_label(number: int, names: tuple[Any, ...] | None) -> str:
-    """Return what messages call a column."""
-    return f"column {number}" if names is None else f"column {names[number]!r}"
 
 
 def raw_columns(X: Any) -> Iterator[RawColumn]:

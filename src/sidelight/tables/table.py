@@ -1,8 +1,15 @@
-"""What a pass, a start and a result ask of a table, wherever its rows are."""
+"""What a table is to a pass: rows of numbers, in chunks and blocks, wherever they are; and arrays as tables."""
 
-from typing import Protocol
+import mmap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, Protocol
 
-from sidelight._typing import AnyArray, IntArray
+import numpy as np
+from scipy.sparse import issparse
+
+from sidelight._typing import AnyArray, BoolArray, FloatArray, IntArray
 
 # Rows that one task takes at a time. It depends on nothing, so that sums come out the same for any number of threads.
 CHUNK_ROWS = 12 * 768
@@ -38,3 +45,154 @@ class Table(Protocol):
 def row_ranges(n_rows: int, size: int) -> list[slice]:
     """Return ranges of at most ``size`` rows that cover all of them."""
     return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
+
+
+class Block(NamedTuple):
+    """Some rows: their numbers, values, weights and label codes (None where no row of the table has a label)."""
+
+    numbers: slice | IntArray
+    values: AnyArray
+    weights: FloatArray
+    codes: IntArray | None
+
+    def number(self, place: int) -> int:
+        """Return the number of the row at a place of the block."""
+        return self.numbers.start + place if isinstance(self.numbers, slice) else int(self.numbers[place])
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """A table with row weights and label codes, read in blocks.
+
+    Parameters
+    ----------
+    table : Table
+    weights : (n,), optional
+        All one where absent.
+    codes : (n,), optional
+        The label code of each row, -1 where it has none.
+    left_out : (n,), optional
+        True where a row does not take part in the pass: a coupling takes it.
+    """
+
+    table: Table
+    weights: FloatArray | None = None
+    codes: IntArray | None = None
+    left_out: BoolArray | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows, also of those left out, and of columns."""
+        return self.table.shape
+
+    def chunks(self) -> list[slice]:
+        """Return the ranges of rows that tasks take."""
+        return self.table.chunks()
+
+    def whole(self, chunk: slice) -> Block:
+        """Return a chunk as one block, without the rows left out."""
+        numbers = self.numbers(chunk)
+        values = self.table.take(numbers)
+        weights = np.ones(values.shape[0]) if self.weights is None else self.weights[numbers]
+        return Block(numbers, values, weights, None if self.codes is None else self.codes[numbers])
+
+    def blocks(self, chunk: slice, block_rows: int) -> Iterator[Block]:
+        """Yield the rows of a chunk, ``block_rows`` at a time, without those left out."""
+        ones = np.ones(block_rows)
+        for start in range(chunk.start, chunk.stop, block_rows):
+            numbers = self.numbers(slice(start, min(start + block_rows, chunk.stop)))
+            values = self.table.take(numbers)
+            n = values.shape[0]
+            if n:
+                weights = ones[:n] if self.weights is None else self.weights[numbers]
+                codes = None if self.codes is None else self.codes[numbers]
+                yield Block(numbers, values, weights, codes)
+        self.table.release(chunk)
+
+    def total_weight(self) -> float:
+        """Return how many rows those that take part count for."""
+        kept = slice(None) if self.left_out is None else ~self.left_out
+        weights = np.ones(self.shape[0]) if self.weights is None else self.weights
+        return float(weights[kept].sum())
+
+    def numbers(self, part: slice) -> slice | IntArray:
+        """Return the numbers of the rows of a range that take part."""
+        if self.left_out is None or not self.left_out[part].any():
+            return part
+        return part.start + np.flatnonzero(~self.left_out[part])
+
+
+_SCATTERED_ROWS = 256
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayTable:
+    """An array of numbers, read in chunks.
+
+    Parameters
+    ----------
+    array : (n, d)
+        In memory, CSR, or memory-mapped: a mapped one is read through and given back to the system as a pass goes on.
+    """
+
+    array: AnyArray
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of columns."""
+        n, d = self.array.shape
+        return int(n), int(d)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether rows come in CSR form."""
+        return bool(issparse(self.array))
+
+    def chunks(self) -> list[slice]:
+        """Return the ranges of rows that tasks take."""
+        return row_ranges(self.array.shape[0], CHUNK_ROWS)
+
+    def take(self, rows: slice | IntArray) -> AnyArray:
+        """Return some rows; a view where they are a range."""
+        if isinstance(rows, slice) or not isinstance(self.array, np.ndarray):
+            return self.array[rows]
+        # Three times as quick as an index.
+        return self.array.take(rows, axis=0)
+
+    def gather(self, rows: IntArray) -> AnyArray:
+        """Return a copy of some rows.
+
+        Reading a scattered row of a mapped table brings its neighbours in, so their pages are given back on the way.
+        """
+        if self.is_sparse:
+            return self.array[rows]
+        gathered = np.empty((len(rows), self.array.shape[1]))
+        for part in row_ranges(len(rows), _SCATTERED_ROWS):
+            gathered[part] = self.array[rows[part]]
+            self.release(slice(0, self.array.shape[0]))
+        return gathered
+
+    @cached_property
+    def _mapped(self) -> tuple[mmap.mmap, int] | None:
+        """The map behind the table and where the table starts in it; None for a table in memory."""
+        if not isinstance(self.array, np.ndarray) or not self.array.flags.c_contiguous:
+            return None
+        owner = self.array
+        while isinstance(owner.base, np.ndarray):
+            owner = owner.base
+        # A copy-on-write map keeps changes only in the pages that would be given back.
+        if not isinstance(owner, np.memmap) or owner.mode == "c" or not isinstance(owner.base, mmap.mmap):
+            return None
+        offset = self.array.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
+        return owner.base, offset + owner.offset % mmap.ALLOCATIONGRANULARITY
+
+    def release(self, chunk: slice) -> None:
+        """Give the pages of a mapped chunk back, so that a table larger than memory does not fill it."""
+        if self._mapped is None or not hasattr(mmap, "MADV_DONTNEED"):
+            return
+        pages, offset = self._mapped
+        row_bytes = self.array.strides[0]
+        first = (offset + chunk.start * row_bytes) // mmap.PAGESIZE * mmap.PAGESIZE
+        last = (offset + chunk.stop * row_bytes) // mmap.PAGESIZE * mmap.PAGESIZE
+        if last > first:
+            pages.madvise(mmap.MADV_DONTNEED, first, last - first)

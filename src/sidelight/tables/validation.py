@@ -11,7 +11,6 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from sidelight._typing import AnyArray, FloatArray
-from sidelight.tables.frame import as_frame
 
 
 def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
@@ -32,6 +31,23 @@ def check_number(name: str, value: Any, *, least: float, most: float = float("in
     if not isinstance(value, Real) or isinstance(value, bool) or not least <= float(value) <= most:
         bounds = f"of at least {least}" if most == float("inf") else f"from {least} to {most}"
         raise ValueError(f"{name}={value!r} must be a number {bounds}.")
+
+
+def as_frame(X: Any) -> "nw.DataFrame[Any] | None":
+    """Return X as a frame, None where it is none."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def column_names(X: Any) -> tuple[Any, ...] | None:
+    """Return the names of a frame's columns, None for an array."""
+    frame = as_frame(X)
+    return None if frame is None else tuple(frame.columns)
+
+
+def column_label(number: int, names: tuple[Any, ...] | None) -> str:
+    """Return what messages call a column."""
+    return f"column {number}" if names is None else f"column {names[number]!r}"
 
 
 def read_table(estimator: BaseEstimator, X: Any, *, reset: bool) -> AnyArray:

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from sidelight._typing import AnyArray, IntArray
-from sidelight.estimators.base.classes import cluster_names, cluster_order
+from sidelight.estimators.base.clusters import cluster_names, cluster_order
 from sidelight.side import SideInformation
 from sidelight.side.parsing import compress
 

@@ -23,7 +23,7 @@ from sidelight.cli.tables.recipe import Recipe, as_numbers, recipe_columns
 from sidelight.files.whole import whole_folder
 
 if TYPE_CHECKING:
-    from sidelight.inference.loop import Progress
+    from sidelight.inference.progress import Progress
 
 # Size of a result on the disk, roughly: a line of clusters.csv, labels and posterior of each row; and all the rest.
 _BYTES_PER_ROW = 150

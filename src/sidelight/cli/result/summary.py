@@ -22,7 +22,7 @@ _STATEMENTS = {"labels": "labels", "must": "must-links", "cannot": "cannot-links
 
 def input_lines(path: Path, given: FitInput) -> list[str]:
     """Say what was found in a table, which columns are left out, and what the side information is."""
-    from sidelight.tables.kinds import all_kinds
+    from sidelight.tables.schema import all_kinds
 
     features, side = given.features, given.side
     lines = [f"{path}: {side.n_rows} rows."]
@@ -51,7 +51,7 @@ def summarise(given: FitInput, model: Any, probability: FloatArray) -> dict[str,
     probability : (n,)
         Of the cluster of each row.
     """
-    from sidelight.tables.kinds import kind_named
+    from sidelight.tables.schema import kind_named
 
     features, violations = given.features, model.violations_
     sizes = np.bincount(model.labels_, minlength=len(model.cluster_names_))

@@ -14,9 +14,8 @@ from sidelight.couplings.potts.plan import Plan, Stage
 from sidelight.inference.coupled_rows import Assignment, CoupledExpectation, CoupledRows, CouplingState
 from sidelight.inference.fused import can_sweep, sweep
 from sidelight.inference.protocols import Evaluator
-from sidelight.inference.rows import Block
 from sidelight.kernels.loops import Backend, Links, PosteriorTables, softly
-from sidelight.tables.table import row_ranges
+from sidelight.tables.table import Block, row_ranges
 
 _NOTHING = np.empty(0, dtype=np.int64)
 

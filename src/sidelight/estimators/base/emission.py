@@ -16,9 +16,8 @@ from sidelight.families.gaussian import (
     SphericalGaussian,
     TiedGaussian,
 )
-from sidelight.inference.protocols import Family
-from sidelight.tables.kinds import kind_named
-from sidelight.tables.schema import Schema
+from sidelight.inference.protocols import AnyFamily
+from sidelight.tables.schema import Schema, kind_named
 from sidelight.tables.survey import Survey
 
 GaussianFamily = FullGaussian | TiedGaussian | DiagonalGaussian | SphericalGaussian
@@ -38,7 +37,7 @@ CONJUGATE_COVARIANCE_TYPES: dict[str, type[NormalWishart] | type[NormalGamma]] =
 class EmissionSettings(Protocol):
     """What an estimator decides about the emissions of its columns."""
 
-    def gaussian(self, survey: Survey) -> Family[Any, Any]:
+    def gaussian(self, survey: Survey) -> AnyFamily:
         """Return the family of all Gaussian columns together."""
 
 
@@ -99,7 +98,7 @@ class ConjugateGaussians:
         )
 
 
-def emission_of(schema: Schema, survey: Survey, settings: EmissionSettings) -> Family[Any, Any]:
+def emission_of(schema: Schema, survey: Survey, settings: EmissionSettings) -> AnyFamily:
     """Return the family of a table: that of its columns' kind, or the product of several.
 
     All columns of a kind are one part. Priors of kinds other than Gaussian are weak and need no choice.

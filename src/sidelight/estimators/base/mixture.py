@@ -11,28 +11,23 @@ from sklearn.utils.validation import check_is_fitted
 
 from sidelight._typing import FloatArray, IntArray, LabelArray
 from sidelight.couplings.independent import Independent
-from sidelight.estimators.base.classes import Layout, cluster_names, cluster_order
 from sidelight.estimators.base.clusterer import InformedEstimator
+from sidelight.estimators.base.clusters import KeptPosterior, Layout, Results, cluster_names, cluster_order
 from sidelight.estimators.base.emission import EmissionSettings, emission_of
-from sidelight.estimators.base.history import Recorder
-from sidelight.estimators.base.results import KeptPosterior, Results
 from sidelight.estimators.starts.sample import Problem, Sample, StartRows, embedding, start_rows
 from sidelight.inference.executors.threads import Threads, one_blas_thread
-from sidelight.inference.loop import ascend_from, warn_unless_converged
+from sidelight.inference.loop import Recorder, ascend_from, warn_unless_converged
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.progress import Callback
-from sidelight.inference.protocols import Coupling, Family, RowCoupling, Weights
+from sidelight.inference.protocols import AnyFamily, Coupling, RowCoupling, Weights
 from sidelight.inference.pruning import Fit
-from sidelight.inference.rows import Rows
 from sidelight.kernels.loops import Backend, backend_for
 from sidelight.metrics import Violations, violations
 from sidelight.side import SideInformation
-from sidelight.tables.array import ArrayTable
-from sidelight.tables.frame import column_names
 from sidelight.tables.schema import Schema, encode, learn_schema
 from sidelight.tables.survey import Survey, survey_columns, survey_finite
-from sidelight.tables.table import Table
-from sidelight.tables.validation import admit_table, read_table, read_weights
+from sidelight.tables.table import ArrayTable, Rows, Table
+from sidelight.tables.validation import admit_table, check_integer, check_number, column_names, read_table, read_weights
 from sidelight.weights import MaximumLikelihoodWeights
 
 
@@ -94,15 +89,7 @@ class MixtureEstimator(KeptPosterior, InformedEstimator):
     belong (:meth:`_layout`), how side information enters (:meth:`_model`), and where to start (:meth:`_start`).
     """
 
-    # Set by every subclass's __init__.
     family: Any
-    random_state: Any
-    n_init: int
-    max_iter: int
-    tol: float
-    n_jobs: int | None
-    callbacks: Iterable[Callback] | None
-    verbose: bool
 
     # Compiled loops pay as soon as they would in a fit of this many passes.
     passes_expected = 10
@@ -112,15 +99,38 @@ class MixtureEstimator(KeptPosterior, InformedEstimator):
     keep_history: bool | None = False
 
     _schema: Schema
-    _family: Family
+    _family: AnyFamily
     _parameters: Any
     _log_weights: FloatArray
+
+    def __init__(
+        self,
+        n_init: int,
+        max_iter: int,
+        tol: float,
+        random_state: Any,
+        n_jobs: int | None,
+        keep_posterior: bool | None,
+        callbacks: Iterable[Callback] | None,
+        verbose: bool,
+    ) -> None:
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.keep_posterior = keep_posterior
+        self.callbacks = callbacks
+        self.verbose = verbose
 
     # --- what a subclass decides -----------------------------------------------------------------------------------
 
     @abstractmethod
     def _check_parameters(self) -> None:
-        """Refuse parameters that make no sense."""
+        """Refuse parameters that make no sense; those of every fit are checked here."""
+        check_number("tol", self.tol, least=0)
+        check_integer("n_init", self.n_init, least=1)
+        check_integer("max_iter", self.max_iter, least=1)
 
     @abstractmethod
     def _settings(self, problem: Problem, survey: Survey) -> EmissionSettings:
@@ -128,12 +138,12 @@ class MixtureEstimator(KeptPosterior, InformedEstimator):
 
     @abstractmethod
     def _layout(
-        self, problem: Problem, few: StartRows, family: Family, survey: Survey, random: np.random.RandomState
+        self, problem: Problem, few: StartRows, family: AnyFamily, survey: Survey, random: np.random.RandomState
     ) -> Layout:
         """Return how many components there are and their classes."""
 
     @abstractmethod
-    def _model(self, problem: Problem, family: Family, layout: Layout, backend: Backend) -> Model:
+    def _model(self, problem: Problem, family: AnyFamily, layout: Layout, backend: Backend) -> Model:
         """Return weights and couplings for some rows."""
 
     @abstractmethod
@@ -144,7 +154,7 @@ class MixtureEstimator(KeptPosterior, InformedEstimator):
         """Return an array that is not negative for the rows that a sample to start from should have."""
         return np.where(side.mentioned, 0, -1)
 
-    def _emission(self, problem: Problem, survey: Survey, few: StartRows, random: np.random.RandomState) -> Family:
+    def _emission(self, problem: Problem, survey: Survey, few: StartRows, random: np.random.RandomState) -> AnyFamily:
         """Return the family of the table, with its prior."""
         return emission_of(self._schema, survey, self._settings(problem, survey))
 
@@ -238,7 +248,7 @@ class MixtureEstimator(KeptPosterior, InformedEstimator):
         )
         return Ascent(Fit(mixture, trace), sample, total, recorder)
 
-    def _mixture(self, problem: Problem, family: Family, layout: Layout, backend: Backend) -> Mixture:
+    def _mixture(self, problem: Problem, family: AnyFamily, layout: Layout, backend: Backend) -> Mixture:
         """Put family, weights and couplings together on some rows."""
         model = self._model(problem, family, layout, backend)
         return Mixture(
@@ -254,7 +264,7 @@ class MixtureEstimator(KeptPosterior, InformedEstimator):
     def _sample(
         self,
         few: StartRows,
-        family: Family,
+        family: AnyFamily,
         layout: Layout,
         survey: Survey,
         backend: Backend,

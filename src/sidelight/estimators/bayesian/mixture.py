@@ -9,28 +9,25 @@ import numpy as np
 from sidelight._typing import FloatArray, IntArray
 from sidelight.couplings.independent import Independent
 from sidelight.couplings.potts import PottsField, atoms_of, lay_stages
-from sidelight.estimators.base.classes import Layout, classes_by_labels, lay_out
+from sidelight.estimators.base.clusters import KeptHistory, Layout, classes_by_labels, lay_out
 from sidelight.estimators.base.emission import CONJUGATE_COVARIANCE_TYPES, EmissionSettings
-from sidelight.estimators.base.history import KeptHistory
 from sidelight.estimators.base.mixture import Ascent, Fitted, MixtureEstimator, Model
 from sidelight.estimators.bayesian.prior import expected_gaussians, given_prior
 from sidelight.estimators.bayesian.stream import KeptStream, follow_batch
 from sidelight.estimators.registry import register
-from sidelight.estimators.starts.sample import Problem, Sample, StartRows
-from sidelight.estimators.starts.short_runs import STARTS
+from sidelight.estimators.starts.sample import STARTS, Problem, Sample, StartRows
 from sidelight.families.conjugate import ConjugateFamily
 from sidelight.inference.executors.threads import ONE_THREAD, one_blas_thread
 from sidelight.inference.loop import Trace, go_on
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.progress import Callback
-from sidelight.inference.protocols import Family
+from sidelight.inference.protocols import AnyFamily
 from sidelight.inference.pruning import Fit, prune
-from sidelight.inference.rows import Rows
 from sidelight.kernels.loops import Backend
 from sidelight.metrics import violations
 from sidelight.side import SideInformation
-from sidelight.tables.array import ArrayTable
 from sidelight.tables.survey import Survey
+from sidelight.tables.table import ArrayTable, Rows
 from sidelight.tables.validation import check_choice, check_integer, check_number, read_weights
 from sidelight.weights import DirichletWeights, Gamma, GivenConcentration, LearnedConcentration, StickBreakingWeights
 
@@ -192,6 +189,7 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         callbacks: Iterable[Callback] | None = None,
         verbose: bool = False,
     ) -> None:
+        super().__init__(n_init, max_iter, tol, random_state, n_jobs, keep_posterior, callbacks, verbose)
         self.n_components = n_components
         self.family = family
         self.covariance_type = covariance_type
@@ -208,31 +206,22 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         self.covariance_prior = covariance_prior
         self.prune = prune
         self.init_params = init_params
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.keep_posterior = keep_posterior
         self.keep_history = keep_history
-        self.callbacks = callbacks
-        self.verbose = verbose
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         if self.n_components is not None:
             check_integer("n_components", self.n_components, least=1)
         check_choice("covariance_type", self.covariance_type, CONJUGATE_COVARIANCE_TYPES)
         check_choice("weights", self.weights, WEIGHTS)
         check_choice("init_params", self.init_params, STARTS)
-        for name in ("strength", "repulsion", "tol"):
+        for name in ("strength", "repulsion"):
             check_number(name, getattr(self, name), least=0)
         for name in ("concentration", "prior_rows", "prior_scale", "mean_precision_prior"):
             if getattr(self, name) is not None:
                 check_number(name, getattr(self, name), least=np.finfo(float).tiny)
         if self.unlabelled_weight != "auto":
             check_number("unlabelled_weight", self.unlabelled_weight, least=0, most=1)
-        check_integer("n_init", self.n_init, least=1)
-        check_integer("max_iter", self.max_iter, least=1)
 
     def _preferred_rows(self, side: SideInformation) -> IntArray:
         return side.labels
@@ -248,19 +237,19 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
             mean_precision=self.mean_precision_prior,
         )
 
-    def _emission(self, problem: Problem, survey: Survey, few: StartRows, random: np.random.RandomState) -> Family:
+    def _emission(self, problem: Problem, survey: Survey, few: StartRows, random: np.random.RandomState) -> AnyFamily:
         family = super()._emission(problem, survey, few, random)
         return given_prior(
             family, mean=self.mean_prior, degrees=self.degrees_of_freedom_prior, scatter=self.covariance_prior
         )
 
     def _layout(
-        self, problem: Problem, few: StartRows, family: Family, survey: Survey, random: np.random.RandomState
+        self, problem: Problem, few: StartRows, family: AnyFamily, survey: Survey, random: np.random.RandomState
     ) -> Layout:
         label_names = problem.side.label_names
         return lay_out(label_names, self.n_components or most_components(few, len(label_names)), 1)
 
-    def _model(self, problem: Problem, family: Family, layout: Layout, backend: Backend) -> Model:
+    def _model(self, problem: Problem, family: AnyFamily, layout: Layout, backend: Backend) -> Model:
         """Couple the rows with statements by a Potts field; components belong to no class until they are fitted."""
         problem = self._weighted(problem, 1.0)
         weights = WEIGHTS[self.weights](layout.n_components, self.concentration)

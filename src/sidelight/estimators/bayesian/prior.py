@@ -10,7 +10,7 @@ from sidelight.estimators.base.emission import ConjugateGaussians
 from sidelight.estimators.starts.sample import Problem
 from sidelight.families.conjugate import NormalWishart
 from sidelight.families.conjugate.gaussian_columns import ClassSpread, expected_spread
-from sidelight.inference.protocols import Family
+from sidelight.inference.protocols import AnyFamily
 from sidelight.tables.survey import Survey
 
 
@@ -51,7 +51,7 @@ def expected_gaussians(
     return ConjugateGaussians(covariance_type, scale * spread.covariance, expected, mean_precision)
 
 
-def given_prior(family: Family, *, mean: Any, degrees: float | None, scatter: Any) -> Family:
+def given_prior(family: AnyFamily, *, mean: Any, degrees: float | None, scatter: Any) -> AnyFamily:
     """Return a Normal-Wishart family with what a user gave of its prior.
 
     Parameters

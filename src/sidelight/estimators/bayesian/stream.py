@@ -8,16 +8,16 @@ from scipy.sparse import vstack
 
 from sidelight._storable import storable
 from sidelight._typing import AnyArray, FloatArray
-from sidelight.estimators.base.classes import Layout
+from sidelight.estimators.base.clusters import Layout
 from sidelight.estimators.starts.sample import Problem
 from sidelight.inference.mixture import Mixture, MixtureState
-from sidelight.inference.protocols import Family
+from sidelight.inference.protocols import AnyFamily
 from sidelight.inference.pruning import Fit
 from sidelight.inference.streaming import Stream, follow
 from sidelight.kernels.loops import Backend, backend_for
 from sidelight.side import SideInformation
 from sidelight.side.transforms import append
-from sidelight.tables.array import ArrayTable
+from sidelight.tables.table import ArrayTable
 
 # Compiled loops are loaded once for the whole stream: they pay as soon as they would in a fit of this many passes.
 _BATCHES_EXPECTED = 30
@@ -65,7 +65,7 @@ class StreamStep(NamedTuple):
     kept: KeptStream
 
 
-Assemble = Callable[[Problem, Family, Layout, Backend], Mixture]
+Assemble = Callable[[Problem, AnyFamily, Layout, Backend], Mixture]
 
 
 def follow_batch(before: KeptStream | Fit, batch: Problem, assemble: Assemble) -> StreamStep:

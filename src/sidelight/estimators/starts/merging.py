@@ -8,7 +8,7 @@ import numpy as np
 from sidelight._typing import IntArray
 from sidelight.inference.loop import ascend
 from sidelight.inference.mixture import Expectation, Mixture, MixtureState
-from sidelight.inference.protocols import Family
+from sidelight.inference.protocols import AnyFamily
 
 _MOST_STEPS = 60
 # All pairs of ten components.
@@ -63,7 +63,7 @@ def lowest_bic(stages: Iterable[Stage], total: float) -> int:
     return min(stages, key=criterion).n_components
 
 
-def bic(log_likelihood: float, family: Family, n_components: int, total: float) -> float:
+def bic(log_likelihood: float, family: AnyFamily, n_components: int, total: float) -> float:
     """Return the Bayesian information criterion of a mixture on rows of this total weight."""
     n_parameters = family.n_parameters(n_components) + n_components - 1
     return float(-2 * log_likelihood + n_parameters * np.log(total))

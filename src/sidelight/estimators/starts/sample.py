@@ -1,19 +1,29 @@
-"""What is to be fitted, and the rows of it that a fit starts from."""
+"""The rows that a fit starts from, and the starts that every mixture can be asked for."""
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sidelight._typing import AnyArray, FloatArray, IntArray
-from sidelight.estimators.base.classes import Layout
-from sidelight.inference.mixture import Mixture
-from sidelight.inference.starts import SAMPLE_ROWS, choose_rows, row_order
+from sidelight.estimators.base.clusters import Layout
+from sidelight.inference.loop import ascend
+from sidelight.inference.mixture import Mixture, MixtureState
+from sidelight.inference.starts import (
+    SAMPLE_ROWS,
+    choose_rows,
+    component_means,
+    lloyd,
+    match_to_labels,
+    nearest_components,
+    row_order,
+    spread_centres,
+    state_given,
+)
 from sidelight.side import SideInformation
-from sidelight.tables.array import ArrayTable
-from sidelight.tables.kinds import kind_named
-from sidelight.tables.schema import Schema
+from sidelight.tables.schema import Schema, kind_named
 from sidelight.tables.survey import Survey
-from sidelight.tables.table import Table
+from sidelight.tables.table import ArrayTable, Table
 
 
 class Problem(NamedTuple):
@@ -107,3 +117,103 @@ def embedding(
         cells = values if kind.compositional else values[:, numbers]
         parts.append(kind.embed(cells, weights, survey.only(numbers), random))
     return np.concatenate(parts, axis=1)
+
+
+# Of a small table eight runs cost next to nothing; of a large one half as many find what the full passes then refine.
+_RUNS_SMALL, _RUNS_LARGE = 8, 4
+_FIRST_STEPS = 5
+_FURTHER_STEPS = 24
+_SHORT_TOL = 1e-3
+_LLOYD_STEPS = 10
+
+
+Start = Callable[[Sample, np.random.RandomState], MixtureState]
+
+
+def from_kmeans_plus_plus(sample: Sample, random: np.random.RandomState) -> MixtureState:
+    """Start from centres spread by k-means++, labels first, and the rows nearest to them."""
+    return _from_nearest(sample, _centres(sample, random))
+
+
+def from_kmeans(sample: Sample, random: np.random.RandomState) -> MixtureState:
+    """Start from k-means that respects the labels."""
+    return _from_lloyd(sample, _centres(sample, random))
+
+
+def from_short_runs(sample: Sample, random: np.random.RandomState) -> MixtureState:
+    """Start from the best of several short runs of the model on the sample, each from centres of k-means++.
+
+    All go a few steps; of a large table the one that is ahead by then goes on, of a small one all. The first starts
+    where the labels are. Few labels may lie far from the middle of their class, so the others start from centres chosen
+    without them, which are then matched to the labels.
+    """
+    unknown = np.full_like(sample.codes, -1)
+    tol = _SHORT_TOL * sample.weights.sum()
+    traces = []
+    for run in range(_RUNS_SMALL if sample.whole else _RUNS_LARGE):
+        centres = _centres(sample if run == 0 else sample._replace(codes=unknown), random)
+        if run > 0 and sample.layout.n_labelled:
+            centres = match_to_labels(sample.points, centres, sample.codes, sample.layout.classes)
+        # Every other run goes without k-means, which would lead many starts to the same place.
+        start = _from_nearest(sample, centres) if run % 2 else _from_lloyd(sample, centres)
+        traces.append(ascend(sample.mixture.step, start, max_iter=_FIRST_STEPS, tol=tol))
+    ahead = traces if sample.whole else [max(traces, key=lambda trace: trace.objectives[-1])]
+    finished = [ascend(sample.mixture.step, trace.state, max_iter=_FURTHER_STEPS, tol=tol) for trace in ahead]
+    best = max(finished, key=lambda trace: trace.objectives[-1])
+    return best.state.afresh()
+
+
+def from_labels(sample: Sample, random: np.random.RandomState) -> MixtureState:
+    """Start from the labelled rows alone (Amini, lecture: semi-supervised CEM).
+
+    Components of classes without labels take the rows without labels that are nearest to them.
+    """
+    if not (sample.codes >= 0).any():
+        raise ValueError("init_params='labels' needs labelled rows, but y has none; use 'short_runs' or 'kmeans'.")
+    centres = _centres(sample, random)
+    classes = sample.layout.classes
+    assignment = nearest_components(sample.points, centres, sample.codes, classes)
+    counts = (sample.codes >= 0) | (classes[assignment] >= sample.layout.n_labelled)
+    return _from_assignment(sample, assignment, counts)
+
+
+def at_means(sample: Sample, means: Any, schema: Schema, survey: Survey) -> MixtureState:
+    """Start from ``means_init`` and the rows nearest to these means."""
+    given = np.asarray(means, dtype=float)
+    expected = (sample.layout.n_components, sample.values.shape[1])
+    if given.shape != expected:
+        raise ValueError(f"means_init has shape {given.shape}, but this model needs {expected}.")
+    if set(schema.kinds) != {"gaussian"}:
+        raise ValueError("means_init is for tables of Gaussian columns; leave it out, and use init_params.")
+    return _from_nearest(sample, (given - survey.mean) / survey.scale)
+
+
+STARTS: dict[str, Start] = {
+    "short_runs": from_short_runs,
+    "kmeans": from_kmeans,
+    "k-means++": from_kmeans_plus_plus,
+    "labels": from_labels,
+}
+
+
+def _from_nearest(sample: Sample, centres: FloatArray) -> MixtureState:
+    return _from_assignment(sample, nearest_components(sample.points, centres, sample.codes, sample.layout.classes))
+
+
+def _from_lloyd(sample: Sample, centres: FloatArray) -> MixtureState:
+    assignment = lloyd(
+        sample.points, sample.weights, centres, sample.codes, sample.layout.classes, max_iter=_LLOYD_STEPS
+    )
+    return _from_assignment(sample, assignment)
+
+
+def _centres(sample: Sample, random: np.random.RandomState) -> FloatArray:
+    return spread_centres(sample.points, sample.weights, sample.codes, sample.layout.classes, random)
+
+
+def _from_assignment(sample: Sample, assignment: IntArray, counts: AnyArray | None = None) -> MixtureState:
+    n, k = len(assignment), sample.layout.n_components
+    responsibilities = np.zeros((n, k))
+    responsibilities[np.arange(n), assignment] = sample.weights if counts is None else sample.weights * counts
+    means = component_means(sample.values, sample.weights, responsibilities)
+    return state_given(sample.mixture, means, responsibilities)

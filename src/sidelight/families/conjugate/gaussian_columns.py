@@ -9,7 +9,7 @@ from sidelight._typing import FloatArray, IntArray
 from sidelight.tables.column_summary import range_of_numbers
 from sidelight.tables.comparison import MEANS
 from sidelight.tables.frame import RawColumn
-from sidelight.tables.kinds import Categories, ColumnKind
+from sidelight.tables.schema import Categories, ColumnKind
 from sidelight.tables.survey import Survey
 
 # Labels may suggest the width of a class with the weight of at most this many rows: classes differ.

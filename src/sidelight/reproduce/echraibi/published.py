@@ -10,9 +10,8 @@ from sklearn.cluster import KMeans
 
 from sidelight._storable import storable
 from sidelight._typing import FloatArray, IntArray
-from sidelight.estimators.base.classes import Layout, classes_one_to_one, lay_out
+from sidelight.estimators.base.clusters import KeptHistory, Layout, classes_one_to_one, lay_out
 from sidelight.estimators.base.emission import ConjugateGaussians, EmissionSettings
-from sidelight.estimators.base.history import KeptHistory
 from sidelight.estimators.base.mixture import Ascent, Fitted, MixtureEstimator, Model
 from sidelight.estimators.bayesian.mixture import WEIGHTS, most_components
 from sidelight.estimators.bayesian.prior import given_prior
@@ -21,7 +20,7 @@ from sidelight.families.conjugate import ConjugateFamily, NormalWishart, printed
 from sidelight.inference.coupled_rows import Assignment, CoupledExpectation, CoupledRows, CouplingState, EStep
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.progress import Callback
-from sidelight.inference.protocols import Family
+from sidelight.inference.protocols import AnyFamily
 from sidelight.inference.starts import state_given
 from sidelight.kernels.loops import Backend, softly
 from sidelight.side import SideInformation
@@ -97,6 +96,7 @@ class SSDPGMM(KeptHistory, MixtureEstimator):
         callbacks: Iterable[Callback] | None = None,
         verbose: bool = False,
     ) -> None:
+        super().__init__(n_init, max_iter, tol, random_state, n_jobs, keep_posterior, callbacks, verbose)
         self.n_components = n_components
         self.strength = strength
         self.printed = printed
@@ -105,24 +105,15 @@ class SSDPGMM(KeptHistory, MixtureEstimator):
         self.mean_precision_prior = mean_precision_prior
         self.degrees_of_freedom_prior = degrees_of_freedom_prior
         self.covariance_prior = covariance_prior
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.keep_posterior = keep_posterior
         self.keep_history = keep_history
-        self.callbacks = callbacks
-        self.verbose = verbose
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         if self.n_components is not None:
             check_integer("n_components", self.n_components, least=1)
         check_choice("weights", self.weights, WEIGHTS)
-        for name in ("strength", "tol", "mean_precision_prior"):
+        for name in ("strength", "mean_precision_prior"):
             check_number(name, getattr(self, name), least=0)
-        check_integer("n_init", self.n_init, least=1)
-        check_integer("max_iter", self.max_iter, least=1)
 
     def _preferred_rows(self, side: SideInformation) -> IntArray:
         return side.labels
@@ -130,7 +121,7 @@ class SSDPGMM(KeptHistory, MixtureEstimator):
     def _settings(self, problem: Problem, survey: Survey) -> EmissionSettings:
         return ConjugateGaussians("full", np.diag(survey.variance), 1.0, self.mean_precision_prior)
 
-    def _emission(self, problem: Problem, survey: Survey, few: StartRows, random: np.random.RandomState) -> Family:
+    def _emission(self, problem: Problem, survey: Survey, few: StartRows, random: np.random.RandomState) -> AnyFamily:
         """Put the prior means at the centres of k-means."""
         d = problem.table.shape[1]
         n_components = self._layout_for(problem, few).n_components
@@ -142,7 +133,7 @@ class SSDPGMM(KeptHistory, MixtureEstimator):
         return given_prior(family, mean=centres, degrees=degrees, scatter=scatter)
 
     def _layout(
-        self, problem: Problem, few: StartRows, family: Family, survey: Survey, random: np.random.RandomState
+        self, problem: Problem, few: StartRows, family: AnyFamily, survey: Survey, random: np.random.RandomState
     ) -> Layout:
         return self._layout_for(problem, few)
 
@@ -150,7 +141,7 @@ class SSDPGMM(KeptHistory, MixtureEstimator):
         label_names = problem.side.label_names
         return lay_out(label_names, self.n_components or most_components(few, len(label_names)), 1)
 
-    def _model(self, problem: Problem, family: Family, layout: Layout, backend: Backend) -> Model:
+    def _model(self, problem: Problem, family: AnyFamily, layout: Layout, backend: Backend) -> Model:
         k = layout.n_components
         weights = WEIGHTS[self.weights](k, 1 / k if self.concentration is None else self.concentration)
         labelled = np.flatnonzero(problem.side.labels >= 0)
