@@ -22,7 +22,7 @@ class ContradictionError(ValueError):
 
 
 class InfeasibleError(ValueError):
-    """No assignment to so many clusters respects all links, or none was found within the budget.
+    """No assignment to this number of clusters respects all links, or none was found within the budget.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class InfeasibleError(ValueError):
 
 
 class ForeignFileError(ValueError):
-    """A folder or file is no saved model, is damaged, or was written by something else."""
+    """A folder or file is not a saved model, is damaged, or was written by something else."""
 
 
 class SingularCovarianceError(ValueError):

@@ -7,7 +7,7 @@ from scipy.optimize import linear_sum_assignment
 
 from sidelight._typing import BoolArray, FloatArray, IntArray
 
-# A component that less than half a statement speaks of is one that nobody speaks of.
+# A component that less than half a statement is about is one without statements.
 _LEAST_REACH = 0.5
 
 
@@ -27,7 +27,7 @@ class Allocation(NamedTuple):
 
 
 def unreached(reach: FloatArray) -> BoolArray:
-    """Tell which components nobody speaks of, from how much is said about each; never all of them."""
+    """Tell which components are without statements, from how many each has; never all of them."""
     return reach < min(_LEAST_REACH, float(reach.max()))
 
 
@@ -41,7 +41,7 @@ def allocate(
     log_allocation : (components, max_classes)
         ln β.
     left_alone : (components,)
-        Components that nobody speaks of.
+        Components without statements.
     overlaps : (components, components), optional
         How far components share rows: one left alone joins the class it shares most with. None makes it a class of
         its own.

@@ -57,7 +57,7 @@ class ClassMixture(MixtureEstimator):
         What a pair pays, in nats, that shares a component or class and must not, or gains that does and must. Choose
         it by held-out links with :func:`sidelight.selection.select_strength`. A link of confidence q has 2q − 1 of it.
     unreached : {"attach", "own"}, default "attach"
-        Components that no statement speaks of join the class they share most rows with, or each is a class of its own.
+        Components without statements join the class they share most rows with, or each is a class of its own.
         Without any statement, each is one.
     updates : {"parallel", "sequential"}, default "parallel"
         How the mean field of the rows in pairs is found: all at once with damped steps, or row after row.
@@ -75,9 +75,9 @@ class ClassMixture(MixtureEstimator):
     Attributes
     ----------
     labels_ : (n,)
-        Class of each row, using what is known about it.
+        Class of each row, given the statements.
     posterior_ : (n, n_clusters_)
-        Probability of each class for each row, using what is known about it.
+        Probability of each class for each row, given the statements.
     n_components_, n_classes_ : int
         Number of components, and of classes that have any.
     n_clusters_ : int

@@ -47,7 +47,7 @@ class LabelledMixture(MixtureEstimator):
     Parameters
     ----------
     n_components : int, optional
-        Number of components. More than the labelled classes need are classes nobody labelled. None takes as many as
+        Number of components. More than the labelled classes need are classes without labels. None takes as many as
         the labelled classes need; without any label, the number from 1 to 10 with the lowest BIC.
     components_per_class : int or mapping from label to int, default 1
         Components of each labelled class.
@@ -91,12 +91,12 @@ class LabelledMixture(MixtureEstimator):
     Attributes
     ----------
     labels_ : (n,)
-        Cluster of each row, using what is known about it.
+        Cluster of each row, given labels and blocks.
     posterior_ : (n, n_clusters_)
-        Probability of each cluster for each row, using what is known about it.
+        Probability of each cluster for each row, given labels and blocks.
     n_clusters_ : int
     cluster_names_ : (n_clusters_,)
-        The label of each cluster, or "new 1", "new 2", … where nobody labelled one of its rows.
+        The label of each cluster, or "new 1", "new 2", … where none of its rows has a label.
     component_clusters_ : (components,)
         The cluster that each component belongs to.
     weights_, means_, covariances_ : arrays

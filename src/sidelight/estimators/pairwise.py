@@ -36,7 +36,7 @@ class PairwiseMixture(LinkMixture):
     Parameters
     ----------
     n_classes : int, optional
-        Number of classes. None takes as many as have a label, two where there is no label.
+        Number of classes. None takes as many as have a label, two without labels.
     components_per_class : int, default 1
         Gaussians that each class is a mixture of.
     covariance_type, family

@@ -160,7 +160,7 @@ class RowCoupling(Protocol):
     ) -> None:
         """Turn log densities (components, rows) into weighted responsibilities, in place; fill ``evidence`` (rows,).
 
-        ``codes`` says what is known of each row (-1 nothing), or is None where nothing is known of any.
+        ``codes`` are the label codes of the rows, -1 where a row has none; None where no row has one.
         """
 
 

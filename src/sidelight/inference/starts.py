@@ -1,4 +1,4 @@
-"""Where to start: centres spread over the rows, or drawn from what is known, and the rows they attract.
+"""Where to start: centres spread over the rows, or drawn from labelled rows, and the rows they attract.
 
 Rows are handed in sorted and draws go by cumulated weight, so that a start depends neither on the order of the rows
 nor on whether equal rows are repeated or weighted.
@@ -21,7 +21,7 @@ SAMPLE_ROWS = 5000
 def choose_rows(n: int, weights: FloatArray | None, codes: IntArray, random: np.random.RandomState) -> IntArray:
     """Return the numbers of rows to start from.
 
-    All of a small table; of a large one half labelled rows, if there are so many, and half others. Rows that weigh
+    All of a small table; of a large one up to half labelled rows, and others. Rows that weigh
     nothing are left out.
     """
     counted = None if weights is None else np.flatnonzero(weights > 0)
@@ -38,7 +38,7 @@ def choose_rows(n: int, weights: FloatArray | None, codes: IntArray, random: np.
 
 
 def row_order(rows: Any, codes: IntArray) -> IntArray:
-    """Return the order that sorts rows by value, missing cells last, then by what is known of them.
+    """Return the order that sorts rows by value, missing cells last, then by label.
 
     Sparse rows (CSR) are sorted by their products with a fixed direction, in which no two that differ are likely to
     agree: all that matters is that the order does not depend on the one they came in.

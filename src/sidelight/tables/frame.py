@@ -13,7 +13,7 @@ from sidelight._typing import AnyArray
 from sidelight.tables.validation import as_frame, column_label
 
 _TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
-# pandas' own marks of a missing value, which is no dependency of ours.
+# pandas' own marks of a missing value; pandas is not a dependency.
 _MISSING_TYPES = ("NAType", "NaTType")
 
 

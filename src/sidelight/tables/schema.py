@@ -275,7 +275,7 @@ def _check_holds(raw: RawColumn, kind: str) -> None:
 
 
 def _categories(raw: RawColumn, *, named: bool) -> tuple[Any, ...]:
-    """Return the categories of a column, sorted; text that is no set of categories must be named as one."""
+    """Return the categories of a column, sorted; text with too many values must be named as categories."""
     cells = [cell for cell in raw.cells() if cell is not None]
     # Values of different types have no order among each other.
     found = tuple(sorted(set(cells), key=lambda value: (type(value).__name__, value)))

@@ -21,13 +21,13 @@ def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
 
 
 def check_integer(name: str, value: Any, *, least: int) -> None:
-    """Refuse what is no whole number of at least ``least``."""
+    """Refuse anything but a whole number of at least ``least``."""
     if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
         raise ValueError(f"{name}={value!r} must be a whole number of at least {least}.")
 
 
 def check_number(name: str, value: Any, *, least: float, most: float = float("inf")) -> None:
-    """Refuse what is no number from ``least`` to ``most``."""
+    """Refuse anything but a number from ``least`` to ``most``."""
     if not isinstance(value, Real) or isinstance(value, bool) or not least <= float(value) <= most:
         bounds = f"of at least {least}" if most == float("inf") else f"from {least} to {most}"
         raise ValueError(f"{name}={value!r} must be a number {bounds}.")

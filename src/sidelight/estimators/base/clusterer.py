@@ -1,4 +1,4 @@
-"""What every estimator shares: one ``fit`` that reads what is known, and refuses what the model has no meaning for."""
+"""The base of every estimator: one ``fit`` that takes side information, and refuses what the model cannot use."""
 
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Self
@@ -40,16 +40,16 @@ class InformedEstimator(ClusterMixin, BaseEstimator, ABC):
         side: SideInformation | None = None,
         sample_id: Any = None,
     ) -> Self:
-        """Fit to a table and to what is known about its rows."""
+        """Fit to a table and to side information about its rows."""
 
     def fit_predict(self, X: Any, y: Any = None, **knowledge: Any) -> LabelArray:
-        """Fit and return ``labels_``, which use what is known about the rows."""
+        """Fit and return ``labels_``, which use the side information."""
         return self.fit(X, y, **knowledge).labels_
 
     def _read_side(
         self, n: int, y: Any, must_link: Any, cannot_link: Any, side: SideInformation | None, sample_id: Any
     ) -> SideInformation:
-        """Pool everything said about the rows; refuse what this estimator has no meaning for."""
+        """Pool all side information; refuse statements that this estimator cannot use."""
         known = SideInformation.build(n, y=y, must_link=must_link, cannot_link=cannot_link, sample_id=sample_id)
         if side is not None:
             if not isinstance(side, SideInformation):

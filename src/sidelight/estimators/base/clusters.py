@@ -43,7 +43,7 @@ class Layout(NamedTuple):
 
 
 def lay_out(label_names: AnyArray, n_components: int | None, components_per_class: Any) -> Layout:
-    """Give every labelled class its components and the rest to classes nobody labelled.
+    """Give every labelled class its components and the rest to classes without labels.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def lay_out(label_names: AnyArray, n_components: int | None, components_per_clas
 def lay_out_classes(side: SideInformation, n_classes: int | None, components_per_class: int) -> Layout:
     """Give every class its components, the labelled classes first.
 
-    Without a number there are as many classes as have a label; two where nobody labelled any, or where a cannot-link
+    Without a number there are as many classes as have a label; two without labels, or where a cannot-link
     tells that there is a second.
     """
     n_labelled = len(side.label_names)
@@ -117,7 +117,7 @@ def classes_by_labels(owned: FloatArray, drawn: FloatArray, mass: FloatArray) ->
 
     A component that owns labelled rows belongs to the label it owns most of. Labels draw their rows together, so that
     one component may own all of a label while others describe the rest of the class. Such a component is known by the
-    labelled rows that would go there by themselves: were it a class that nobody labelled there would be next to none;
+    labelled rows that would go there by themselves: were it a class without labels there would be next to none;
     were it part of the class, about as large a share of its rows as is labelled of the class.
 
     Parameters
@@ -163,7 +163,7 @@ def cluster_order(label_names: AnyArray, sizes: IntArray) -> IntArray:
     """Return the order in which classes become clusters 0, 1, 2 and so on.
 
     Labels that are numbers in range keep them, so that clusters agree with ``y``; other labels come first, in the
-    order of their names. Classes nobody labelled fill what is left, the largest first. Clusters without rows come
+    order of their names. Classes without labels fill what is left, the largest first. Clusters without rows come
     last, so that the numbers in use have no gap.
 
     Parameters
@@ -187,9 +187,9 @@ def cluster_order(label_names: AnyArray, sizes: IntArray) -> IntArray:
 
 
 def cluster_names(label_names: Sequence[Any], order: IntArray) -> AnyArray:
-    """Return the names of clusters: their label, or "new 1" and so on where nobody labelled a row of theirs.
+    """Return the names of clusters: their label, or "new 1" and so on where none of their rows has one.
 
-    Where there are no labels at all they are "cluster 0", "cluster 1" and so on.
+    Without labels they are "cluster 0", "cluster 1" and so on.
     """
     names = np.empty(len(order), dtype=object)
     n_new = 0

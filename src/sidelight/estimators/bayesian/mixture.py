@@ -67,13 +67,13 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
     """Mixture with priors on everything, which finds the number of clusters and listens to labels, links and blocks.
 
     Variational Bayes for a finite mixture or a Dirichlet process (Blei and Jordan 2006) of Gaussian, categorical,
-    Bernoulli, Poisson or multinomial columns, or of all of them in one table; cells may be missing. What is known
+    Bernoulli, Poisson or multinomial columns, or of all of them in one table; cells may be missing. Side information
     enters as a Potts field (after Echraibi et al. 2019): rows of one label attract each other, rows of different labels
     repel each other, links that may be wrong pull and push by the logarithm of their odds; rows that certain must-links
     or a block join share their component. Components that the bound can do without are dropped or merged.
 
     A component belongs to the label most of whose rows it owns, or, if it owns none, to the label whose rows would go
-    there by themselves; what is left are clusters that nobody labelled, "new 1" and so on.
+    there by themselves; what is left are clusters without labels, "new 1" and so on.
 
     Parameters
     ----------
@@ -351,7 +351,7 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
     ) -> Self:
         """Follow a stream: fit to the first batch, then take one step on each further one.
 
-        Rows without statements are averaged into what is known of those before them; rows with labels, links or blocks
+        Rows without statements are averaged into the statistics of those before them; rows with labels, links or blocks
         are kept, all of them, and taken whole at every step. Statements are about rows of their own batch. Priors and
         components are those of the first batch; ``prune=False`` leaves spare components open for later ones.
         ``labels_``, ``posterior_`` and ``violations_`` are of the last batch. A call of ``fit`` starts anew.

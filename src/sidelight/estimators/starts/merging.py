@@ -18,7 +18,7 @@ _TOL = 1e-5
 
 
 class Stage(NamedTuple):
-    """A mixture of so many components, where its ascent ended, and the expectation there."""
+    """A mixture of this number of components, where its ascent ended, and the expectation there."""
 
     n_components: int
     mixture: Mixture
@@ -37,7 +37,7 @@ def merge_down(
     Parameters
     ----------
     mixture_of : callable
-        Makes the mixture of so many components on the rows, each row on its own.
+        Makes the mixture of a number of components on the rows, each row on its own.
     start : MixtureState
         Of ``most`` components.
     most, least : int
