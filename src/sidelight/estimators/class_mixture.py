@@ -24,6 +24,7 @@ from sidelight.inference.protocols import AnyFamily
 from sidelight.inference.pruning import Fit
 from sidelight.kernels.loops import NUMPY, Backend
 from sidelight.side import SideInformation
+from sidelight.tables.schema import FamilyChoice
 from sidelight.tables.survey import Survey
 from sidelight.tables.table import ArrayTable, Rows
 from sidelight.tables.validation import check_choice, check_integer, check_number
@@ -115,7 +116,7 @@ class ClassMixture(MixtureEstimator):
         *,
         max_classes: int | None = None,
         covariance_type: str = "full",
-        family: Any = "gaussian",
+        family: FamilyChoice = "gaussian",
         strength: float = 2.0,
         unreached: str = "attach",
         updates: str = "parallel",

@@ -21,6 +21,7 @@ from sidelight.inference.protocols import AnyFamily
 from sidelight.inference.pruning import Fit
 from sidelight.kernels.loops import Backend
 from sidelight.side import SideInformation
+from sidelight.tables.schema import FamilyChoice
 from sidelight.tables.survey import Survey
 from sidelight.tables.validation import check_choice, check_number
 from sidelight.weights import ConditionalWeights, MaximumLikelihoodWeights
@@ -116,7 +117,7 @@ class EquivalenceMixture(LinkMixture):
         *,
         components_per_class: int = 1,
         covariance_type: str = "full",
-        family: Any = "gaussian",
+        family: FamilyChoice = "gaussian",
         pairs: str = "random",
         link_confidence: float | None = None,
         unlinked_weight: float = 0.05,

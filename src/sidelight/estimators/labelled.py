@@ -12,6 +12,7 @@ from sidelight.estimators.base.clusters import Layout, lay_out
 from sidelight.estimators.base.emission import (
     COVARIANCE_TYPES,
     EmissionSettings,
+    GaussianFamily,
     LikelihoodGaussians,
     covariances_from_precisions,
 )
@@ -24,6 +25,7 @@ from sidelight.inference.progress import Callback
 from sidelight.inference.protocols import AnyFamily
 from sidelight.kernels.loops import NUMPY, Backend, Chooser, outright, softly
 from sidelight.side import SideInformation
+from sidelight.tables.schema import FamilyChoice
 from sidelight.tables.survey import Survey
 from sidelight.tables.validation import check_choice, check_integer, check_number
 from sidelight.weights import MaximumLikelihoodWeights
@@ -124,7 +126,7 @@ class LabelledMixture(MixtureEstimator):
         *,
         components_per_class: Any = 1,
         covariance_type: str = "full",
-        family: Any = "gaussian",
+        family: FamilyChoice = "gaussian",
         assignment: str = "soft",
         unlabelled_weight: float = 1.0,
         prior_rows: float = 1.0,
@@ -229,8 +231,10 @@ class LabelledMixture(MixtureEstimator):
         else:
             state = at_means(sample, self.means_init, self._schema, survey)
         if self.precisions_init is not None:
+            family = sample.mixture.family
+            if not isinstance(family, GaussianFamily):
+                raise ValueError("precisions_init is for tables of Gaussian columns; leave it out.")
             covariances = covariances_from_precisions(self.covariance_type, self.precisions_init, n_components, d)
-            family: Any = sample.mixture.family
             means = family.attributes(state.parameters)["means_"]
             state = state._replace(parameters=family.parameters(means, covariances))
         if self.weights_init is not None:

@@ -14,6 +14,7 @@ from sidelight.estimators.starts.sample import Problem
 from sidelight.inference.progress import Callback
 from sidelight.inference.protocols import AnyFamily
 from sidelight.kernels.loops import Backend
+from sidelight.tables.schema import FamilyChoice
 from sidelight.tables.validation import check_choice
 from sidelight.weights import PairWeights
 
@@ -86,7 +87,7 @@ class PairwiseMixture(LinkMixture):
         *,
         components_per_class: int = 1,
         covariance_type: str = "full",
-        family: Any = "gaussian",
+        family: FamilyChoice = "gaussian",
         singles: str = "unlinked",
         prior_rows: float = 1.0,
         prior_scale: float = 0.02,

@@ -15,6 +15,7 @@ from sidelight.estimators.starts.sample import Problem
 from sidelight.inference.progress import Callback
 from sidelight.inference.protocols import AnyFamily
 from sidelight.kernels.loops import Backend
+from sidelight.tables.schema import FamilyChoice
 from sidelight.weights import MaximumLikelihoodWeights
 
 
@@ -80,7 +81,7 @@ class PosteriorConstraintMixture(LinkMixture):
         *,
         components_per_class: int = 1,
         covariance_type: str = "full",
-        family: Any = "gaussian",
+        family: FamilyChoice = "gaussian",
         prior_rows: float = 1.0,
         prior_scale: float = 0.02,
         init_params: str = "k-means++",

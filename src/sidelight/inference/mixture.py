@@ -190,7 +190,8 @@ class Mixture:
 
     def _sweep(self, evaluator: Evaluator[Any], chunk: slice, log_weights: FloatArray) -> float | None:
         """Accumulate a chunk by a fused loop, where family and coupling have one; return its evidence."""
-        if not (self.coupling.soft and can_sweep(evaluator, self.backend)):
+        compiled = self.backend.quadratic_sweep is not None
+        if not (compiled and self.coupling.soft and can_sweep(evaluator, self.backend)):
             return None
         block = self.alone.whole(chunk)
         evidence = sweep(evaluator, self.backend, block, log_weights, classes=self.weights.classes)

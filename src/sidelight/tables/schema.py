@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 Kind = TypeVar("Kind", bound="type[ColumnKind]")
 
 Categories = tuple[tuple[Any, ...] | None, ...]
+# What estimators take as ``family``: a kind for all columns, "auto", or a mapping from columns to kinds.
+FamilyChoice = str | Mapping[Any, str]
 
 
 class ColumnKind(ABC):
@@ -157,7 +159,7 @@ class Schema:
         return column_label(number, self.names)
 
 
-def learn_schema(X: Any, family: Any) -> Schema:
+def learn_schema(X: Any, family: FamilyChoice) -> Schema:
     """Find out what each column is.
 
     A Gaussian is what a column of numbers is taken for. That holds for whole arrays of numbers, integers too: an array
@@ -222,7 +224,7 @@ def _canonical(X: "csr_array[Any]") -> "csr_array[Any]":
     return copy
 
 
-def _wanted_kinds(family: Any, names: tuple[Any, ...] | None, n_columns: int) -> list[str]:
+def _wanted_kinds(family: FamilyChoice, names: tuple[Any, ...] | None, n_columns: int) -> list[str]:
     """Return what the user wants each column to be, "auto" where the user has not said."""
     kinds = all_kinds()
     if not isinstance(family, Mapping):

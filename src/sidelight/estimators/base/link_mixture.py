@@ -19,6 +19,7 @@ from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.protocols import AnyFamily
 from sidelight.inference.starts import lloyd, nearest_components, spread_centres
 from sidelight.side import SideInformation
+from sidelight.tables.schema import FamilyChoice
 from sidelight.tables.survey import Survey
 from sidelight.tables.validation import check_choice, check_integer, check_number
 
@@ -64,7 +65,7 @@ class LinkMixture(MixtureEstimator):
         n_classes: int | None,
         components_per_class: int,
         covariance_type: str,
-        family: Any,
+        family: FamilyChoice,
         prior_rows: float | None,
         prior_scale: float,
         init_params: str,

@@ -24,7 +24,7 @@ from sidelight.inference.pruning import Fit
 from sidelight.kernels.loops import Backend, backend_for
 from sidelight.metrics import Violations, violations
 from sidelight.side import SideInformation
-from sidelight.tables.schema import Schema, encode, learn_schema
+from sidelight.tables.schema import FamilyChoice, Schema, encode, learn_schema
 from sidelight.tables.survey import Survey, survey_columns, survey_finite
 from sidelight.tables.table import ArrayTable, Rows, Table
 from sidelight.tables.validation import admit_table, check_integer, check_number, column_names, read_table, read_weights
@@ -89,7 +89,7 @@ class MixtureEstimator(KeptPosterior, InformedEstimator):
     belong (:meth:`_layout`), how side information enters (:meth:`_model`), and where to start (:meth:`_start`).
     """
 
-    family: Any
+    family: FamilyChoice
 
     # Compiled loops pay as soon as they would in a fit of this many passes.
     passes_expected = 10

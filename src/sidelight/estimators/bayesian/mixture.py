@@ -26,6 +26,7 @@ from sidelight.inference.pruning import Fit, prune
 from sidelight.kernels.loops import Backend
 from sidelight.metrics import violations
 from sidelight.side import SideInformation
+from sidelight.tables.schema import FamilyChoice
 from sidelight.tables.survey import Survey
 from sidelight.tables.table import ArrayTable, Rows
 from sidelight.tables.validation import check_choice, check_integer, check_number, read_weights
@@ -164,7 +165,7 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         self,
         n_components: int | None = None,
         *,
-        family: Any = "auto",
+        family: FamilyChoice = "auto",
         covariance_type: str = "full",
         weights: str = "dirichlet_process",
         concentration: float | None = None,

@@ -1,7 +1,7 @@
 """A mixture that follows a stream: what it keeps from batch to batch."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import vstack
@@ -43,7 +43,7 @@ class KeptStream(NamedTuple):
     kept : KeptRows
     """
 
-    family: Any
+    family: AnyFamily
     stream: Stream
     kept: KeptRows
 
