@@ -242,7 +242,7 @@ TABLE_1 = Experiment(
 
 def _draw_steps(figure: "Figure") -> None:
     """Draw K-means step by step on three clusters, from three random rows."""
-    from sidelight.plots.palette import cluster_colours
+    from sidelight.plots.figures import cluster_colours
 
     random = np.random.RandomState(4)
     X = np.concatenate([centre + random.normal(size=(60, 2)) for centre in ([0, 0], [4, 0], [2, 3.5])])

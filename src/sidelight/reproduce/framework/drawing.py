@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from sidelight.files.whole import whole_file
-from sidelight.plots.palette import cluster_colours
+from sidelight.plots.figures import cluster_colours
 from sidelight.reproduce.framework.experiment import ONE_CLUSTER, Experiment, Setting, Summary
 
 if TYPE_CHECKING:

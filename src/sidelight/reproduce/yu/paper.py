@@ -285,7 +285,7 @@ def _draw_clusters(axes: "Axes", method: str, drawn: Draw, seed: int, title: str
 
 
 def _draw_digits(figure: "Figure") -> None:
-    from sidelight.plots.palette import cluster_colours
+    from sidelight.plots.figures import cluster_colours
 
     figure.set_size_inches(10, 4.2)
     for axes, name in zip(figure.subplots(1, 2), DIGITS, strict=True):
