@@ -14,8 +14,7 @@ from sklearn.mixture import GaussianMixture
 
 from sidelight import BayesianMixture, COPKMeans, HMRFKMeans, LabelledMixture, SideInformation
 from sidelight.plots import ClustersDisplay
-from sidelight.plots.figures import bare_figure
-from sidelight.plots.palette import BROKEN
+from sidelight.plots.figures import BROKEN, bare_figure
 from sidelight.side import draw_links
 
 mpl.use("Agg")

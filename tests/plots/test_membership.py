@@ -7,8 +7,7 @@ from sklearn.datasets import load_iris, make_blobs
 
 from sidelight import COPKMeans, LabelledMixture
 from sidelight.plots import MembershipDisplay
-from sidelight.plots.figures import bare_figure
-from sidelight.plots.palette import cluster_colours
+from sidelight.plots.figures import bare_figure, cluster_colours
 
 mpl.use("Agg")
 X, Y = load_iris(return_X_y=True)

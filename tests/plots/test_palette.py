@@ -4,7 +4,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
-from sidelight.plots.palette import BROKEN, INK, cluster_colours
+from sidelight.plots.figures import BROKEN, INK, cluster_colours
 
 
 @pytest.mark.parametrize("n", [0, 1, 8, 24, 40])

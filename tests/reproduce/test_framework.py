@@ -5,6 +5,9 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
+from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -143,6 +146,15 @@ def test_every_paper_is_complete():
             assert set(each.printed) <= {(setting, method) for setting in each.settings for method in each.methods}
     with pytest.raises(ValueError, match="paper='smith' must be one of echraibi, yu"):
         paper("smith")
+
+
+def test_protocols_are_part_of_the_package():
+    root = Path(__file__).parents[2]
+    built = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]["targets"]
+    assert built["wheel"] == {"packages": ["src/sidelight"]}  # all files in there, of whatever kind
+    for name in PAPERS:
+        assert files("sidelight.reproduce").joinpath(name, "protocol.md").is_file()
+        assert f"\n{paper(name).protocol}" in (root / "docs" / "reproduction.md").read_text(encoding="utf-8")
 
 
 def command(folder, *more):

@@ -17,19 +17,9 @@ _WIDTH_OF_FILES = 120
 
 
 class Terminal:
-    """Where a command prints.
+    """Where a command prints: errors only if ``quiet``; ``as_json`` leaves standard output to one JSON object.
 
-    Parameters
-    ----------
-    quiet : bool
-        Print errors only.
-    as_json : bool
-        Leave standard output to one JSON object.
-
-    Attributes
-    ----------
-    notes : list of str
-        The notes about the data, to be kept with the result.
+    The ``notes`` about the data are to be kept with the result.
     """
 
     def __init__(self, *, quiet: bool = False, as_json: bool = False) -> None:

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sidelight._typing import AnyArray
 from sidelight.cli.errors import Refusal
-from sidelight.cli.result.pool import PoolRows, choose_rows, pool_rows
-from sidelight.cli.statements.links import LinksFile
-from sidelight.cli.statements.side_information import combine, read_all_links, row_labels
+from sidelight.cli.result.folder import PoolRows, choose_rows, pool_rows
+from sidelight.cli.statements import LinksFile, combine, read_all_links, row_labels
 from sidelight.cli.tables.features import Features, find_features
 from sidelight.cli.tables.files import check_columns, open_table, row_ids
 
@@ -33,17 +32,7 @@ class FitRequest(NamedTuple):
 
 
 class FitInput(NamedTuple):
-    """What was read, beside the values of the features.
-
-    Parameters
-    ----------
-    features : Features
-    ids : (n,) str, optional
-    side : SideInformation
-    links : list of LinksFile
-    pool : PoolRows
-        The rows to keep for later questions.
-    """
+    """What was read, beside the values of the features; the pool are rows to keep for later questions."""
 
     features: Features
     ids: AnyArray | None

@@ -19,16 +19,9 @@ _NOUNS = {
 
 
 class Model(NamedTuple):
-    """An estimator and its parameters, for the command line.
+    """An estimator, which is imported when it is used, and its parameter for the number of clusters.
 
-    Parameters
-    ----------
-    name : str
-        Of the estimator, which is imported when it is used.
-    number : str
-        Its parameter for the number of clusters.
-    numbers_only : bool
-        Whether it takes only tables of numbers without missing cells.
+    With ``numbers_only`` it takes only tables of numbers without missing cells.
     """
 
     name: str
@@ -64,15 +57,8 @@ def make_model(
 ) -> Any:
     """Return an estimator to fit.
 
-    Parameters
-    ----------
-    name : str
-    clusters : int, optional
-        Their number, or the largest number for a model that finds it.
-    seed, jobs : int
-    kinds : dict
-        From columns to their kinds, for a model that takes columns of every kind.
-    callbacks : iterable of callable
+    ``clusters`` is the largest number for a model that finds it, and ``kinds``, from columns to their kinds, are for a
+    model that takes columns of every kind.
     """
     model = MODELS[name]
     settings: dict[str, Any] = {"random_state": seed, "n_jobs": jobs, "callbacks": list(callbacks)}

@@ -31,14 +31,7 @@ def check_table_output(target: Path | None, *, force: bool, as_json: bool) -> No
 def check_folder_free(target: Path, *, force: bool, ours: Callable[[Path], bool], what: str) -> None:
     """Refuse to replace a folder, unless it is empty, or an earlier run wrote it and ``force`` is set.
 
-    Parameters
-    ----------
-    target : Path
-    force : bool
-    ours : callable
-        Whether a folder is what an earlier run wrote.
-    what : str
-        What such a folder is called.
+    ``ours`` says whether an earlier run wrote a folder, and ``what`` is what such a folder is called.
     """
     recover(target)
     if target.exists() and not target.is_dir():

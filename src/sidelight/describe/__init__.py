@@ -3,5 +3,5 @@
 * ``table``: the table that an estimator was fitted to, read a chunk at a time
 * ``assignment``: the cluster of each row, the names of the clusters, and how certain the assignment is
 * ``columns``: what each column of the table holds
-* ``profiles``: which features tell a cluster from the rest, and the words for it (sums over rows: ``cluster_sums``)
+* ``profiles``: which features tell a cluster from the rest, and the words for it
 """

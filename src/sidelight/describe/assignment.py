@@ -9,14 +9,7 @@ from sidelight.describe.table import FittedTable
 
 
 class Certainty(NamedTuple):
-    """The probability of the cluster that each row is assigned to.
-
-    Parameters
-    ----------
-    values : (n,)
-    uses_statements : bool
-        Whether the probabilities use the side information; otherwise they come from the model alone.
-    """
+    """The probability (n,) of the cluster that each row is assigned to, with or without the side information."""
 
     values: FloatArray
     uses_statements: bool
@@ -76,15 +69,7 @@ def assigned_probability(posterior: FloatArray, labels: IntArray) -> FloatArray:
 
 
 def certainty_of(estimator: Any, table: FittedTable, labels: IntArray) -> Certainty:
-    """Return how certain the assignment of each row is; refuse an estimator without probabilities.
-
-    Parameters
-    ----------
-    estimator : fitted estimator
-    table : FittedTable
-    labels : (n,)
-        The cluster of each row.
-    """
+    """Return how certain the assignment of each row is, from its cluster; refuse a model without probabilities."""
     values = np.empty(table.n_rows)
     for chunk in table.chunks():
         values[chunk] = assigned_probability(posterior_of(estimator, table, chunk), labels[chunk])

@@ -17,18 +17,7 @@ CHUNK_ROWS = 20_000
 
 @dataclass(frozen=True, eq=False)
 class FittedTable:
-    """A table with the schema that the estimator learnt from it.
-
-    Parameters
-    ----------
-    cells : array, sparse array or frame
-    columns : Schema
-        What each column is.
-    names : list of str
-        Names of the columns in pictures and pages.
-    chunk_rows : int
-        Number of rows in a chunk.
-    """
+    """A table (array, sparse array or frame), the schema that the estimator learnt from it, and names to show."""
 
     cells: Any
     columns: Schema
@@ -81,15 +70,7 @@ class FittedTable:
 
 
 def fitted_table(estimator: Any, X: Any, *, chunk_rows: int = CHUNK_ROWS) -> FittedTable:
-    """Return the table that an estimator was fitted to; refuse one of another size.
-
-    Parameters
-    ----------
-    estimator : fitted estimator
-    X : array, sparse array or data frame
-    chunk_rows : int
-        Number of rows in a chunk.
-    """
+    """Return the table that an estimator was fitted to; refuse one of another size."""
     check_is_fitted(estimator)
     frame = as_frame(X)
     cells = frame if frame is not None else X.tocsr() if issparse(X) else _as_array(X)

@@ -28,11 +28,7 @@ _IN_USE: set[str] = set()
 def whole_file(target: Path, mode: str = "w") -> Iterator[IO[Any]]:
     """Open a file for writing, as UTF-8 text or bytes; it takes its name when the block ends without an error.
 
-    Parameters
-    ----------
-    target : Path
-        A file that exists is replaced. Devices and pipes are written directly.
-    mode : {"w", "wb"}
+    A file that exists is replaced. Devices and pipes are written directly.
     """
     encoding, newline = (None, None) if mode == "wb" else ("utf-8", "")
     if target.exists() and not target.is_file():
@@ -52,10 +48,7 @@ def whole_file(target: Path, mode: str = "w") -> Iterator[IO[Any]]:
 def whole_folder(target: Path) -> Iterator[Path]:
     """Create a folder for writing; it takes its name when the block ends without an error.
 
-    Parameters
-    ----------
-    target : Path
-        A folder that exists is replaced as a whole, whatever it holds.
+    A folder that exists is replaced as a whole, whatever it holds.
     """
     recover(target)
     with _partial(target) as partial:

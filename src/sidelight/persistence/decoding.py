@@ -6,31 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from sidelight._storable import tag_of
+from sidelight._storable import tag_of, tagged
 from sidelight._typing import AnyArray
 from sidelight.exceptions import ForeignFileError
-from sidelight.persistence.encoding import SPARSE, is_plain_scalar
-from sidelight.persistence.format_1 import DROPPED, DroppedParameter, upgraded, without_dropped
-from sidelight.persistence.tags import class_of, field_names, is_estimator
+from sidelight.persistence.encoding import SPARSE, field_names, is_estimator, is_plain_scalar, is_record
+from sidelight.persistence.format_1 import DROPPED, TAGS, DroppedParameter, upgraded, without_dropped
 
 _NO_NUMERAL = {text: float(text) for text in ("nan", "inf", "-inf")}
 
 
 class Decoder:
-    """Decodes values, taking their arrays from a file's.
+    """Decodes values of a file of format ``number``, taking their arrays from its arrays by name.
 
-    Parameters
-    ----------
-    arrays : mapping from name to array
-    number : int
-        The format of the file.
-    dropped : mapping, keyword-only
-        Parameters of estimators that files of format 1 may still have.
-
-    Attributes
-    ----------
-    unused : set of str
-        Names of the arrays that no value has asked for.
+    ``dropped`` are parameters of estimators that files of format 1 may still have. The names of arrays that no value
+    has asked for are in ``unused``.
     """
 
     def __init__(
@@ -104,13 +93,25 @@ class Decoder:
 
     def _object(self, content: Any) -> Any:
         name, forms = content
-        cls = class_of(name, self._number)
+        cls = _class_of(name, self._number)
         attributes = {name: self.decode(form) for name, form in forms.items()}
         if self._number == 1:
             attributes = upgraded(tag_of(cls), attributes)
         if not is_estimator(cls):
             return _record(cls, attributes)
         return _estimator(cls, without_dropped(tag_of(cls), attributes, self._dropped))
+
+
+def _class_of(name: str, number: int) -> type[Any]:
+    """Return the estimator or record with a tag (in format 1, a module and a class); nothing is imported for it."""
+    tag = TAGS.get(name) if number == 1 else name
+    found = None if tag is None else tagged(tag)
+    if found is None or not (is_estimator(found) or is_record(found)):
+        raise ForeignFileError(
+            f"it names {name!r}, which is not a class that models of this sidelight are made of; where another package "
+            "adds it, import that package first"
+        )
+    return found
 
 
 def _strings(content: Any) -> AnyArray:

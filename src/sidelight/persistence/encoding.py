@@ -18,18 +18,35 @@ with one key, which says what it is::
 
 import base64
 import math
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csc_array, csc_matrix, csr_array, csr_matrix, issparse
+from sklearn.base import BaseEstimator
 
 from sidelight._storable import tag_of
 from sidelight._typing import AnyArray
 from sidelight.persistence.archive import is_plain
-from sidelight.persistence.tags import field_names, is_estimator, is_record
 
 SPARSE = {cls.__name__: cls for cls in (csr_array, csc_array, csr_matrix, csc_matrix)}
 _WORD = 2**63
+
+
+def is_estimator(cls: type) -> bool:
+    """Say whether a class is an estimator with a tag."""
+    return issubclass(cls, BaseEstimator) and tag_of(cls) is not None
+
+
+def is_record(cls: type) -> bool:
+    """Say whether a class is a NamedTuple or dataclass with a tag, which is the sum of its fields."""
+    plain = is_dataclass(cls) or (issubclass(cls, tuple) and hasattr(cls, "_fields"))
+    return plain and tag_of(cls) is not None
+
+
+def field_names(cls: type) -> tuple[str, ...]:
+    """Return the names of a record's fields."""
+    return tuple(field.name for field in fields(cls)) if is_dataclass(cls) else cls._fields  # type: ignore[attr-defined]
 
 
 def is_plain_scalar(dtype: np.dtype[Any]) -> bool:
@@ -51,14 +68,7 @@ class Encoder:
         self._names: dict[int, str] = {}
 
     def encode(self, value: Any, path: tuple[str, ...]) -> Any:
-        """Return a value as JSON.
-
-        Parameters
-        ----------
-        value : object
-        path : tuple of str
-            The way to the value from the model, which arrays are named by and errors speak of.
-        """
+        """Return a value as JSON; arrays are named by its path from the model, and errors speak of it."""
         kind = type(value)
         if value is None or kind in (bool, str):
             return value

@@ -9,18 +9,10 @@ from sidelight.tables.schema import Schema
 
 
 class DroppedParameter(NamedTuple):
-    """A parameter that an estimator had.
-
-    Parameters
-    ----------
-    value : object
-        The value that means what the estimator does without the parameter.
-    instead : str
-        What to use for other values, as the end of a sentence: "fit an OtherMixture instead".
-    """
+    """A parameter that an estimator had: the value for what it does now, and what to use for other values."""
 
     value: Any
-    instead: str
+    instead: str  # the end of a sentence, such as "fit an OtherMixture instead"
 
 
 # By the tag of the estimator and the name of the parameter.
@@ -114,17 +106,7 @@ def upgraded(tag: str | None, attributes: dict[str, Any]) -> dict[str, Any]:
 def without_dropped(
     tag: str | None, attributes: Mapping[str, Any], dropped: Mapping[str, Mapping[str, DroppedParameter]]
 ) -> dict[str, Any]:
-    """Return the attributes of an estimator without parameters that it no longer has; their values must allow it.
-
-    Parameters
-    ----------
-    tag : str
-        Of the estimator.
-    attributes : mapping
-        Its parameters and fitted state.
-    dropped : mapping
-        As ``DROPPED``.
-    """
+    """Return the attributes of an estimator without parameters that it no longer has; their values must allow it."""
     entries = dropped.get(tag or "", {})
     for name in entries.keys() & attributes.keys():
         value, expected = attributes[name], entries[name].value

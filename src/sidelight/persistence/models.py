@@ -14,8 +14,7 @@ from sidelight.files.checksums import CHECKSUMS, ChecksumError, read_checked, wr
 from sidelight.files.whole import left_behind, recover, whole_folder
 from sidelight.persistence.archive import pack, unpack
 from sidelight.persistence.decoding import Decoder
-from sidelight.persistence.encoding import Encoder
-from sidelight.persistence.tags import is_estimator
+from sidelight.persistence.encoding import Encoder, is_estimator
 
 FORMAT = 2
 REMEDY = "take a copy that is whole, or save the model again"

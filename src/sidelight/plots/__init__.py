@@ -5,7 +5,7 @@ One display per file; what several displays share:
 * ``projection``: rows as numeric features, and the plane to look at them in
 * ``sampling``: which rows and links of a large table are drawn
 * ``components``: components of Gaussian mixtures as ellipses
-* ``figures`` and ``palette``: figures, axes, legends and colours
+* ``figures``: figures, axes, legends and colours
 """
 
 from sidelight.describe.profiles import Profiles, cluster_profiles, profile_words

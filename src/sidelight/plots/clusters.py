@@ -9,8 +9,7 @@ from sidelight.describe.assignment import assigned_probability, clusters_of, has
 from sidelight.describe.table import FittedTable, fitted_table
 from sidelight.metrics import violations
 from sidelight.plots.components import add_ellipse, gaussians_of
-from sidelight.plots.figures import legend_beside, new_axes, tidy_axes, written
-from sidelight.plots.palette import BROKEN, INK, QUIET, cluster_colours
+from sidelight.plots.figures import BROKEN, INK, QUIET, cluster_colours, legend_beside, new_axes, tidy_axes, written
 from sidelight.plots.projection import Plane, numeric_rows, plane_of
 from sidelight.plots.sampling import LinkLines, choose_links, choose_rows
 from sidelight.side import SideInformation

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sidelight._typing import FloatArray, IntArray
+from sidelight._typing import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,17 +47,3 @@ def add_ellipse(
     angle = float(np.degrees(np.arctan2(vectors[1, 1], vectors[0, 1])))
     style = {"facecolor": (*colour, fill), "edgecolor": (*colour, edge)}
     ax.add_patch(Ellipse(tuple(mean), float(width), float(height), angle=angle, **style))
-
-
-def components_in_use(estimator: Any) -> IntArray | None:
-    """Return how many components held at least one row before each step of a fit, and at its end.
-
-    None where the steps were not kept.
-    """
-    try:
-        history = estimator.history_
-    except AttributeError:
-        return None
-    n = len(estimator.labels_)
-    weights = [*(snapshot.weights for snapshot in history), estimator.weights_]
-    return np.array([np.count_nonzero(n * np.asarray(shares) >= 1) for shares in weights])

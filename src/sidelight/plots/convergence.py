@@ -8,9 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sidelight._typing import FloatArray, IntArray
 from sidelight._wording import with_minus
-from sidelight.plots.components import components_in_use
-from sidelight.plots.figures import new_axes, tidy_axes
-from sidelight.plots.palette import INK, LINE, QUIET
+from sidelight.plots.figures import INK, LINE, QUIET, new_axes, tidy_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,7 +64,7 @@ class ConvergenceDisplay:
             rises=rises,
             converged=bool(estimator.converged_),
             n_iter=int(estimator.n_iter_),
-            components=components_in_use(estimator),
+            components=_components_in_use(estimator),
         )
         return display.plot(ax=ax)
 
@@ -114,3 +112,17 @@ class ConvergenceDisplay:
         beside.spines[["top", "left"]].set_visible(False)
         beside.spines[["right", "bottom"]].set_color("#9aa3ad")
         beside.tick_params(colors=QUIET, labelsize="small")
+
+
+def _components_in_use(estimator: Any) -> IntArray | None:
+    """Return how many components held at least one row before each step of a fit, and at its end.
+
+    None where the steps were not kept.
+    """
+    try:
+        history = estimator.history_
+    except AttributeError:
+        return None
+    n = len(estimator.labels_)
+    weights = [*(snapshot.weights for snapshot in history), estimator.weights_]
+    return np.array([np.count_nonzero(n * np.asarray(shares) >= 1) for shares in weights])

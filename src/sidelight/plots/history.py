@@ -12,8 +12,7 @@ from sidelight._typing import FloatArray, IntArray
 from sidelight.describe.table import fitted_table
 from sidelight.inference.loop import Snapshot
 from sidelight.plots.components import Gaussians, add_ellipse, full_covariances
-from sidelight.plots.figures import new_figure, tidy_axes, written
-from sidelight.plots.palette import INK, cluster_colours
+from sidelight.plots.figures import INK, cluster_colours, new_figure, tidy_axes, written
 from sidelight.plots.projection import Plane, numeric_rows, plane_of
 from sidelight.plots.sampling import choose_rows
 
@@ -37,10 +36,8 @@ class Panel(NamedTuple):
     iteration : int
     labels : (m,)
         The component of each row.
-    components : (k,)
-        Numbers of the components that hold rows.
-    means, covariances : (k, 2), (k, 2, 2)
-        Of these components, as seen in the plane.
+    components, means, covariances : (k,), (k, 2), (k, 2, 2)
+        Numbers of the components that hold rows, and these as seen in the plane.
     """
 
     iteration: int

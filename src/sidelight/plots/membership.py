@@ -8,8 +8,7 @@ import numpy as np
 from sidelight._typing import FloatArray, IntArray
 from sidelight.describe.assignment import certainty_of, clusters_of, names_of, posterior_of
 from sidelight.describe.table import fitted_table
-from sidelight.plots.figures import new_axes, written
-from sidelight.plots.palette import INK, QUIET, cluster_colours
+from sidelight.plots.figures import INK, QUIET, cluster_colours, new_axes, written
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

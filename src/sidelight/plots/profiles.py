@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from sidelight.describe.profiles import Profiles, cluster_profiles
-from sidelight.plots.figures import new_axes, written
-from sidelight.plots.palette import INK
+from sidelight.plots.figures import INK, new_axes, written
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

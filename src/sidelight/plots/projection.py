@@ -18,15 +18,7 @@ _SHRINKAGE = 1e-3
 
 
 class NumericRows(NamedTuple):
-    """Rows as points of a space, for pictures only.
-
-    Parameters
-    ----------
-    values : (m, f)
-    names : list of str
-    are_columns : bool
-        Whether the features are the table's own columns, so that components can be drawn among them.
-    """
+    """Rows as points (m, f) of a space, for pictures only; components can be drawn where it has the table's columns."""
 
     values: FloatArray
     names: list[str]
@@ -34,13 +26,7 @@ class NumericRows(NamedTuple):
 
 
 def numeric_rows(table: FittedTable, rows: IntArray) -> NumericRows:
-    """Return rows as numbers: means for missing cells, one column per category, leading directions of sparse counts.
-
-    Parameters
-    ----------
-    table : FittedTable
-    rows : (m,)
-    """
+    """Return rows as numbers: means for missing cells, one column per category, leading directions of sparse counts."""
     cells = table.rows(rows)
     if issparse(cells):
         return _condensed(cells)

@@ -12,17 +12,9 @@ MOST_LINKS = 60
 
 
 class LinkLines(NamedTuple):
-    """The links of one kind that are drawn as lines.
+    """The links of one kind that are drawn as lines: their rows (m, 2), which of them the clusters violate (m,).
 
-    Parameters
-    ----------
-    kind : {"must-link", "cannot-link", "block"}
-    pairs : (m, 2)
-        Rows at the ends of the lines that are drawn.
-    broken : (m,)
-        Which of these links the clusters violate.
-    n_kept, n_broken : int
-        Number of links respected and violated, drawn or not.
+    The numbers of links respected and violated count those that are not drawn too.
     """
 
     kind: str

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from sidelight._typing import AnyArray, FloatArray
-from sidelight.plots.figures import new_axes, tidy_axes
-from sidelight.plots.palette import INK, LINE
+from sidelight.plots.figures import INK, LINE, new_axes, tidy_axes
 from sidelight.selection import Selection
 
 if TYPE_CHECKING:

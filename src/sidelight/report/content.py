@@ -50,19 +50,7 @@ class DoubtfulRow(NamedTuple):
 
 
 class CertaintySummary(NamedTuple):
-    """How certain the assignment of the rows is.
-
-    Parameters
-    ----------
-    mean : float
-        Mean probability of the rows' clusters.
-    sure : float
-        Share of rows whose cluster has probability .9 or more.
-    doubtful : list of DoubtfulRow
-        The least certain rows.
-    uses_statements : bool
-        Whether the probabilities use the side information.
-    """
+    """How certain the assignment is: mean probability, share of rows at .9 or more, and the least certain rows."""
 
     mean: float
     sure: float
@@ -91,13 +79,7 @@ class Content(NamedTuple):
 
 
 def read_content(
-    model: Any,
-    X: Any,
-    side: SideInformation | None,
-    ids: Any,
-    title: str,
-    notes: Any,
-    usage: Any,
+    model: Any, X: Any, side: SideInformation | None, ids: Any, title: str, notes: Any, usage: Any
 ) -> Content:
     """Gather everything the report shows; see :func:`sidelight.report.html_report`."""
     table = fitted_table(model, X)

@@ -49,13 +49,13 @@ def section(name: str, heading: str, content: str) -> str:
 
 def swatch(colour: Sequence[float]) -> str:
     """Return a spot of colour (red, green, blue)."""
-    red, green, blue = (round(255 * part) for part in colour)
-    return f'<span class="swatch" style="background:rgb({red},{green},{blue})"></span>'
+    return f'<span class="swatch" style="background:{_rgb(colour)}"></span>'
 
 
 def bar(share: float, colour: Sequence[float]) -> str:
     """Return a bar as long as a share."""
-    red, green, blue = (round(255 * part) for part in colour)
-    return (
-        f'<span class="bar"><span style="width:{100 * share:.1f}%;background:rgb({red},{green},{blue})"></span></span>'
-    )
+    return f'<span class="bar"><span style="width:{100 * share:.1f}%;background:{_rgb(colour)}"></span></span>'
+
+
+def _rgb(colour: Sequence[float]) -> str:
+    return f"rgb({','.join(str(round(255 * part)) for part in colour)})"

@@ -5,8 +5,7 @@ from importlib.resources import files
 from typing import Any
 
 from sidelight._wording import count, grouped, listed, percent
-from sidelight.plots.figures import require_matplotlib
-from sidelight.plots.palette import cluster_colours
+from sidelight.plots.figures import cluster_colours, require_matplotlib
 from sidelight.report.content import Content, align_side, read_content
 from sidelight.report.markup import section, text
 from sidelight.report.pictures import Pictures, draw_pictures

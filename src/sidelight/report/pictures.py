@@ -30,16 +30,7 @@ class Pictures(NamedTuple):
 
 
 def draw_pictures(model: Any, X: Any, side: SideInformation | None, profiles: Profiles | None) -> Pictures:
-    """Draw everything that the report shows.
-
-    Parameters
-    ----------
-    model : fitted estimator
-    X : table it was fitted to
-    side : SideInformation, optional
-    profiles : Profiles, optional
-        None for a single cluster.
-    """
+    """Draw everything that the report shows; a model of a single cluster has no profiles."""
     with _plain_style():
         return Pictures(
             clusters=_clusters(model, X, side),

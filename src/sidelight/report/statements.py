@@ -31,14 +31,7 @@ class StatementKind(NamedTuple):
 
 
 class Statements(NamedTuple):
-    """All statements about the rows.
-
-    Parameters
-    ----------
-    lines : list of str
-        In words, one line for each kind.
-    kinds : list of StatementKind
-    """
+    """All statements about the rows, in words (one line for each kind) and by kind."""
 
     lines: list[str]
     kinds: list[StatementKind]
@@ -57,18 +50,10 @@ class Statements(NamedTuple):
 def read_statements(
     model: Any, side: SideInformation | None, clusters: IntArray, names: list[str], row_names: AnyArray | None
 ) -> Statements:
-    """Return the statements about the rows, and those that the clusters break.
+    """Return the statements about the rows, and those that the clusters (n,) break.
 
-    Parameters
-    ----------
-    model : fitted estimator
-        Without ``side``, its ``violations_`` give the rows of broken statements.
-    side : SideInformation, optional
-    clusters : (n,)
-    names : list of str
-        Names of the clusters.
-    row_names : (n,), optional
-        Names of the rows; their numbers by default.
+    Without ``side``, the ``violations_`` of the model give the rows of broken statements. Rows are named by their
+    numbers where there are no names.
     """
     found: Violations | None = getattr(model, "violations_", None) if side is None else violations(side, clusters)
     if found is None or not found.n_statements:

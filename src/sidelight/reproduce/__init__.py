@@ -1,12 +1,12 @@
 """The tables and figures of five papers, run again: one folder per paper, and ``framework`` for what they share.
 
-A new paper is a new folder with a ``paper.py`` that defines ``PAPER``, and its name in ``framework/papers.py``.
+A new paper is a folder with a ``paper.py`` that defines ``PAPER`` and a ``protocol.md``, and its name in ``PAPERS``.
 ``SSDPGMM`` is the published form of Echraibi et al., for researchers.
 """
 
 from typing import TYPE_CHECKING, Any
 
-from sidelight.reproduce.framework.papers import PAPERS, paper
+from sidelight.reproduce.framework.experiment import PAPERS, paper
 from sidelight.reproduce.framework.running import run
 
 if TYPE_CHECKING:

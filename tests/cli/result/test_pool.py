@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sidelight.cli.errors import Refusal
-from sidelight.cli.result.pool import Pool, choose_rows, pool_rows, read_pool, write_pool
+from sidelight.cli.result.folder import Pool, choose_rows, pool_rows, read_pool, write_pool
 from sidelight.cli.tables.files import open_table
 from sidelight.side import SideInformation
 

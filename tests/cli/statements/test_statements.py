@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from sidelight.cli.errors import Refusal
-from sidelight.cli.statements.links import read_links
-from sidelight.cli.statements.side_information import combine, read_all_links, row_labels
+from sidelight.cli.statements import combine, read_all_links, read_links, row_labels
 from sidelight.cli.tables.files import open_table
 
 IDS = np.array(["a", "b", "c", "d", "7"])

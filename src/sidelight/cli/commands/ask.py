@@ -11,8 +11,7 @@ from sidelight.cli import options
 from sidelight.cli.console import Terminal
 from sidelight.cli.errors import Refusal, refusing
 from sidelight.cli.output import check_table_output, output_text
-from sidelight.cli.result.folder import open_result
-from sidelight.cli.result.pool import Pool
+from sidelight.cli.result.folder import Pool, open_result
 from sidelight.cli.tables.files import check_columns, open_table, read_text, some
 
 _FIRST_COLUMNS = ("id_a", "id_b", "relation", "chance_same")

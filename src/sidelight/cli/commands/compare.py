@@ -9,7 +9,7 @@ import numpy as np
 from rich.console import Group, RenderableType
 from rich.table import Table
 
-from sidelight._typing import AnyArray, BoolArray, IntArray
+from sidelight._typing import AnyArray, BoolArray
 from sidelight.cli import options
 from sidelight.cli.console import Terminal
 from sidelight.cli.errors import Refusal
@@ -24,18 +24,7 @@ _SCORES = {"ari": "ARI", "nmi": "NMI", "accuracy": "accuracy", "purity": "purity
 
 
 class Clustering(NamedTuple):
-    """A file with the cluster of each row.
-
-    Parameters
-    ----------
-    file : TableFile
-    column : str
-        The column of the clusters.
-    ids : (n,) str, optional
-    clusters : list of str or None
-    stated : (n,) bool, optional
-        Rows with statements, where the file says so.
-    """
+    """A file with the cluster of each row, in a column of it, and whether there are statements about the row."""
 
     file: TableFile
     column: str
@@ -93,9 +82,10 @@ def compare(
         wanted = column or (None, None)
         both = [_read(file, key, name) for file, name in zip(files, wanted, strict=True)]
         shared = _join(both[0], both[1], terminal)
-    scores = {"all rows": _scores(shared)}
+    scores = {"all rows": _scores(shared.first, shared.second)}
     if shared.stated is not None and shared.stated.any() and not shared.stated.all():
-        scores["rows without statements"] = _scores(_part(shared, ~shared.stated))
+        free = ~shared.stated
+        scores["rows without statements"] = _scores(shared.first[free], shared.second[free])
     moved = _moved(shared)
     if output is not None:
         _write_moved(output, key or "row", both, shared, moved)
@@ -130,9 +120,8 @@ def _read(file: TableFile, key: str | None, wanted: str | None) -> Clustering:
     if column is None:
         raise Refusal(f"{file.path}: which column holds the clusters? It has {some(others)}; say so with --column A B.")
     check_columns(file, {column: "--column"})
-    optional = [key] if key is not None else []
-    optional += [_STATED] if _STATED in others else []
-    table = file.read(list(dict.fromkeys([column, *optional])))
+    wanted_columns = [column, *([] if key is None else [key]), *([_STATED] if _STATED in others else [])]
+    table = file.read(list(dict.fromkeys(wanted_columns)))
     ids = None if key is None else row_ids(file, table, key)
     stated = None
     if _STATED in others:
@@ -185,16 +174,11 @@ def _stated(first: Clustering, second: Clustering, places: AnyArray, kept: BoolA
     return np.logical_or.reduce(found) if found else None
 
 
-def _part(shared: CommonRows, rows: BoolArray) -> CommonRows:
-    return CommonRows(shared.ids[rows], shared.first[rows], shared.second[rows], None)
-
-
-def _scores(shared: CommonRows) -> dict[str, float]:
+def _scores(found: AnyArray, judge: AnyArray) -> dict[str, float]:
     from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
     from sidelight.metrics import clustering_accuracy_score, purity_score
 
-    found, judge = shared.first, shared.second
     return {
         "rows": len(found),
         "ari": round(float(adjusted_rand_score(judge, found)), 4),
@@ -207,20 +191,14 @@ def _scores(shared: CommonRows) -> dict[str, float]:
 def _moved(shared: CommonRows) -> BoolArray:
     """Say which rows are outside the cluster of the second file that matches theirs in the first."""
     from scipy.optimize import linear_sum_assignment
+    from sklearn.metrics.cluster import contingency_matrix
 
     names, codes = np.unique(shared.first, return_inverse=True)
     others, other_codes = np.unique(shared.second, return_inverse=True)
-    rows, columns = linear_sum_assignment(_contingency(codes, other_codes), maximize=True)
+    rows, columns = linear_sum_assignment(contingency_matrix(codes, other_codes), maximize=True)
     match = np.full(len(names), len(others))
     match[rows] = columns
     return np.asarray(match[codes] != other_codes)
-
-
-def _contingency(codes: IntArray, others: IntArray) -> IntArray:
-    """Return the number of rows in each pair of clusters."""
-    counts = np.zeros((codes.max() + 1, others.max() + 1), dtype=np.int64)
-    np.add.at(counts, (codes, others), 1)
-    return counts
 
 
 def _write_moved(path: Path, key: str, both: list[Clustering], shared: CommonRows, moved: BoolArray) -> None:
@@ -241,15 +219,15 @@ def _tables(shared: CommonRows, both: list[Clustering], scores: dict[str, Any], 
 
 
 def _contingency_table(shared: CommonRows, both: list[Clustering]) -> RenderableType:
-    names, codes = np.unique(shared.first, return_inverse=True)
-    others, other_codes = np.unique(shared.second, return_inverse=True)
+    from sklearn.metrics.cluster import contingency_matrix
+
+    names, others = np.unique(shared.first), np.unique(shared.second)
     if max(len(names), len(others)) > _MOST_SHOWN:
         return f"{len(names)} and {len(others)} clusters are too many to show the number of rows in each pair"
-    counts = _contingency(codes, other_codes)
     table = Table(title=f"rows by {both[0].column} (down) and {both[1].column} (across)")
     table.add_column("")
     for name in others:
         table.add_column(str(name), justify="right")
-    for name, row in zip(names, counts, strict=True):
+    for name, row in zip(names, contingency_matrix(shared.first, shared.second), strict=True):
         table.add_row(str(name), *(str(count) if count else "·" for count in row.tolist()))
     return table

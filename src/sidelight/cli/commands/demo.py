@@ -103,15 +103,13 @@ def _fit_both(X: FloatArray, truth: AnyArray, seed: int) -> Draw:
 
 
 def _save_picture(path: Path, X: FloatArray, draw: Draw) -> None:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
     from scipy.optimize import linear_sum_assignment
     from sklearn.metrics.cluster import contingency_matrix
 
     from sidelight.plots import ClustersDisplay
+    from sidelight.plots.figures import bare_figure
 
-    figure = Figure(figsize=(13, 5.6), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = bare_figure(13, 5.6)
     left, right = figure.subplots(1, 2)
     known = draw.labels >= 0
     informed = ClustersDisplay.from_estimator(draw.informed, X, known=known, ax=right)

@@ -16,8 +16,7 @@ from sidelight.cli.fit_input import FitInput, FitRequest, read_fit_input
 from sidelight.cli.models import MODELS, check_takes, make_model
 from sidelight.cli.output import check_folder_free, check_room
 from sidelight.cli.result.clusters import Assignment, write_clusters
-from sidelight.cli.result.folder import CLUSTERS, REPORT, is_result, write_result
-from sidelight.cli.result.pool import Pool
+from sidelight.cli.result.folder import CLUSTERS, REPORT, Pool, is_result, write_result
 from sidelight.cli.result.summary import input_lines, summarise, summary_table
 from sidelight.cli.tables.recipe import Recipe, as_numbers, recipe_columns
 from sidelight.files.whole import whole_folder

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from sidelight.reproduce.framework.papers import PAPERS
+from sidelight.reproduce.framework.experiment import PAPERS
 
 _WIDTH = 160
 

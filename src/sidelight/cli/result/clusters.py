@@ -1,7 +1,6 @@
 """The table of clusters: one row per row of the input, in its order."""
 
 import csv
-from collections.abc import Iterable, Iterator
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,21 +15,7 @@ _WRITTEN_AT_ONCE = 20_000
 
 
 class Assignment(NamedTuple):
-    """The cluster of each row.
-
-    Parameters
-    ----------
-    ids : (n,)
-        Names of the rows, or their numbers from 1.
-    id_column : str
-        Name of that column.
-    labels : (n,) int
-        Clusters.
-    names : (clusters,)
-        Of the clusters, one each.
-    probability : (n,)
-        Of the cluster of each row.
-    """
+    """The cluster (n,) of each row and its probability (n,); names of clusters; rows by names, or numbers from 1."""
 
     ids: AnyArray
     id_column: str
@@ -77,12 +62,7 @@ def _broken(assignment: Assignment, side: "SideInformation", violations: "Violat
     for row in violations.labels.tolist():
         found.setdefault(row, []).append(f"label {side.label_names[side.labels[row]]}")
     for relation, pairs in (("must", violations.must_link), ("cannot", violations.cannot_link)):
-        for row, other in _both_ways(pairs.tolist()):
-            found.setdefault(row, []).append(f"{relation} {assignment.ids[other]}")
+        for first, second in pairs.tolist():
+            found.setdefault(first, []).append(f"{relation} {assignment.ids[second]}")
+            found.setdefault(second, []).append(f"{relation} {assignment.ids[first]}")
     return found
-
-
-def _both_ways(pairs: Iterable[list[int]]) -> Iterator[tuple[int, int]]:
-    for first, second in pairs:
-        yield first, second
-        yield second, first

@@ -1,12 +1,21 @@
-"""The folder that a fit writes and later commands read."""
+"""The folder that a fit writes and later commands read, with the pool of rows that ``ask`` chooses questions from."""
 
+import csv
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
+from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.cli.errors import Refusal, refusing
-from sidelight.cli.result.pool import Pool, read_pool, write_pool
+from sidelight.cli.extras import arrow
+from sidelight.cli.tables.files import TableFile
 from sidelight.cli.tables.recipe import Recipe
+
+if TYPE_CHECKING:
+    from sidelight.side import SideInformation
 
 CLUSTERS = "clusters.csv"
 REPORT = "report.html"
@@ -14,6 +23,92 @@ _MODEL = "model"
 _RECIPE = "recipe.json"
 _SUMMARY = "summary.json"
 _POOL = "askable"
+_NUMBERS = ("posterior", "positions")
+_SIDE = ("labels", "label_names", "must_link", "cannot_link", "must_link_confidence", "cannot_link_confidence")
+
+
+class Pool(NamedTuple):
+    """Some rows of the table that was fitted, kept with the result so that ``ask`` needs nothing else.
+
+    Parameters
+    ----------
+    ids : (m,) str
+    posterior : (m, clusters)
+        Of the fitted model, given the side information.
+    positions : (m, d)
+        Where the rows are, as standardised numbers.
+    side : SideInformation
+        About these rows.
+    columns, values : list of str, list of list of str
+        Names of the columns that are shown; the cells of each row, as they stand in the table.
+    """
+
+    ids: AnyArray
+    posterior: FloatArray
+    positions: FloatArray
+    side: "SideInformation"
+    columns: list[str]
+    values: list[list[str]]
+
+
+class PoolRows(NamedTuple):
+    """Which rows of a table are in the pool, and their cells (see `Pool`)."""
+
+    rows: IntArray
+    columns: list[str]
+    values: list[list[str]]
+
+
+def choose_rows(side: "SideInformation", seed: int, *, most: int = 20_000) -> IntArray:
+    """Return the rows of the pool: all of a table of ``most`` rows, of a larger one those with statements and more."""
+    if side.n_rows <= most:
+        return np.arange(side.n_rows)
+    others = np.flatnonzero(~side.mentioned)
+    room = min(max(most - int(side.mentioned.sum()), 0), len(others))
+    drawn = np.random.default_rng(seed).choice(others, room, replace=False)
+    return np.sort(np.concatenate([np.flatnonzero(side.mentioned), drawn]))
+
+
+def pool_rows(file: TableFile, table: Any, columns: Sequence[str], rows: IntArray) -> PoolRows:
+    """Return rows of a table that was read, their cells as they stand in it."""
+    texts = (file.convert(table[name], name, arrow().string()).take(rows).to_pylist() for name in columns)
+    return PoolRows(rows, list(columns), [[cell or "" for cell in row] for row in zip(*texts, strict=True)])
+
+
+def write_pool(pool: Pool, folder: Path) -> None:
+    """Write the rows and their side information."""
+    side = {name: getattr(pool.side, name) for name in _SIDE}
+    side["label_names"] = np.array(side["label_names"], dtype=str)
+    numbers = {name: getattr(pool, name).astype(np.float32) for name in _NUMBERS}
+    np.savez(folder / "statements.npz", ids=pool.ids, **numbers, **side)
+    with (folder / "rows.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(pool.columns)
+        writer.writerows(pool.values)
+
+
+def read_pool(folder: Path) -> Pool:
+    """Read the pool of a result."""
+    from sidelight.side import SideInformation
+
+    try:
+        with np.load(folder / "statements.npz", allow_pickle=False) as stored:
+            arrays = {name: stored[name] for name in ("ids", *_NUMBERS, *_SIDE)}
+        with (folder / "rows.csv").open(encoding="utf-8", newline="") as file:
+            columns, *values = list(csv.reader(file))
+    except (OSError, ValueError, KeyError, EOFError) as error:
+        raise Refusal(f"{folder} is damaged ({error}); fit again.") from error
+    posterior = arrays["posterior"].astype(float)
+    n = len(posterior)
+    side = SideInformation(
+        n_rows=n,
+        blocks=np.full(n, -1),
+        block_names=np.empty(0, dtype=np.int64),
+        **{name: arrays[name] for name in _SIDE},
+    )
+    # Rounded when they were written, probabilities no longer sum to one by the last digit.
+    posterior /= posterior.sum(axis=1, keepdims=True)
+    return Pool(arrays["ids"], posterior, arrays["positions"].astype(float), side, columns, values)
 
 
 class Result(NamedTuple):

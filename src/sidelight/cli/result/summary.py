@@ -12,7 +12,7 @@ from rich.table import Table
 from sidelight._typing import FloatArray
 from sidelight._version import __version__
 from sidelight.cli.fit_input import FitInput
-from sidelight.cli.statements.links import LinksFile
+from sidelight.cli.statements import LinksFile
 
 if TYPE_CHECKING:
     from sidelight.metrics import Violations
@@ -41,16 +41,7 @@ def input_lines(path: Path, given: FitInput) -> list[str]:
 
 
 def summarise(given: FitInput, model: Any, probability: FloatArray) -> dict[str, Any]:
-    """Return what a fit found as plain values.
-
-    Parameters
-    ----------
-    given : FitInput
-    model : estimator
-        Fitted.
-    probability : (n,)
-        Of the cluster of each row.
-    """
+    """Return what a fit found as plain values; the probability (n,) is that of the cluster of each row."""
     from sidelight.tables.schema import kind_named
 
     features, violations = given.features, model.violations_

@@ -38,19 +38,7 @@ class Record(NamedTuple):
 
 @dataclass(frozen=True)
 class CsvFile:
-    """A CSV file whose bytes and header have been looked at.
-
-    Parameters
-    ----------
-    path : Path
-    encoding : str
-    delimiter, decimal : str
-        One character each.
-    header : tuple of str
-        Names of the columns.
-    lines_before : int
-        Empty lines before the header.
-    """
+    """A CSV file whose bytes and header have been looked at; there may be empty lines before the header."""
 
     path: Path
     encoding: str

@@ -1,13 +1,14 @@
-"""The columns that a table is clustered by: their kinds, and why other columns are left out."""
+"""The columns that a table is clustered by: as a data frame, their kinds, and why other columns are left out."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from sidelight.cli.errors import Refusal
-from sidelight.cli.extras import arrow
+from sidelight.cli.extras import arrow, pandas
 from sidelight.cli.tables.csv import is_number
 from sidelight.cli.tables.files import TableFile
-from sidelight.cli.tables.frames import as_frame_column, pandas_frame, refuse_infinite, tidied
 
 # Text with more different values than this is read as names or remarks, unless the user says otherwise.
 _MOST_CATEGORIES = 200
@@ -15,6 +16,55 @@ _MOST_CATEGORIES = 200
 _FEW_CATEGORIES = 20
 # If at least this fraction of the cells are numbers, the others are mistakes and not categories.
 _NUMBERS_MEANT = 0.9
+
+
+def _tidied(column: Any) -> Any:
+    """Return a column with NaN as missing, and whole numbers that were stored as floats because cells are missing."""
+    pa, compute = arrow(), arrow("compute")
+    if not pa.types.is_floating(column.type):
+        return column
+    column = compute.if_else(compute.is_nan(column), pa.scalar(None, column.type), column)
+    if not column.null_count or column.null_count == len(column):
+        return column
+    try:
+        return column.cast(pa.int64())
+    except pa.ArrowInvalid:  # some have decimals
+        return column
+
+
+def as_frame_column(column: Any) -> Any:
+    """Return a column for a frame: numbers and booleans keep their types if cells are missing, text is categories."""
+    pa, pd = arrow(), pandas()
+    types = pa.types
+    kind = column.type
+    if types.is_floating(kind) or types.is_decimal(kind):
+        return column.cast(pa.float64()).to_numpy()
+    if types.is_integer(kind):
+        if column.null_count:
+            return pd.array(column.to_pandas(integer_object_nulls=False), dtype="Int64")
+        return column.cast(pa.int64()).to_numpy()
+    if types.is_boolean(kind):
+        return pd.array(column.to_pandas(), dtype="boolean" if column.null_count else "bool")
+    encoded = column if types.is_dictionary(kind) else column.dictionary_encode()
+    return encoded.unify_dictionaries().combine_chunks().to_pandas()
+
+
+def pandas_frame(columns: Mapping[str, Any]) -> Any:
+    """Return a data frame of columns, without copies where possible."""
+    return pandas().DataFrame(dict(columns), copy=False)
+
+
+def refuse_infinite(file: TableFile, frame: Any) -> None:
+    """Refuse cells that are infinite, saying where the first one stands."""
+    for name in frame.columns:
+        values = frame[name]
+        if values.dtype.kind == "f":
+            infinite = np.flatnonzero(np.isinf(values.to_numpy()))
+            if len(infinite):
+                raise Refusal(
+                    f"{file.path}, {file.place(int(infinite[0]))}: column {name!r} is infinite; correct the cell, or "
+                    "empty it if the value is not known."
+                )
 
 
 class Omission(NamedTuple):
@@ -25,17 +75,7 @@ class Omission(NamedTuple):
 
 
 class Features(NamedTuple):
-    """The columns that a table is clustered by.
-
-    Parameters
-    ----------
-    kinds : dict
-        From their names to the names of their kinds, as ``family=`` takes them.
-    missing : dict
-        From their names to how many cells are missing.
-    omissions : list of Omission
-        The other columns.
-    """
+    """The columns to cluster by: their kinds, as ``family=`` takes them, and missing cells; and those left out."""
 
     kinds: dict[str, str]
     missing: dict[str, int]
@@ -45,29 +85,15 @@ class Features(NamedTuple):
 def find_features(
     file: TableFile, table: Any, columns: Sequence[str], categorical: Collection[str]
 ) -> tuple[Any, Features]:
-    """Decide which columns of a table to use, and as which kind.
+    """Decide which columns of an arrow table to use, and as which kind; return a frame of those, and what they are.
 
-    Parameters
-    ----------
-    file : TableFile
-    table : pyarrow.Table
-        What was read from the file.
-    columns : sequence of str
-        Those that no option uses for something else.
-    categorical : collection of str
-        Those that are categories whatever they hold.
-
-    Returns
-    -------
-    frame : pandas.DataFrame
-        The columns that are used.
-    features : Features
+    ``columns`` are those that no option uses for something else; the ``categorical`` ones are categories in any case.
     """
     from sidelight.tables.schema import learn_schema
 
     series, missing, omissions = {}, {}, []
     for name in columns:
-        column = tidied(file.convert(table[name], name, arrow().string() if name in categorical else None))
+        column = _tidied(file.convert(table[name], name, arrow().string() if name in categorical else None))
         why = _useless(column, forced=name in categorical)
         if why is None and _is_text(column) and name not in categorical:
             _refuse_broken_numbers(file, name, column)

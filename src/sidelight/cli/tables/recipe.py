@@ -10,8 +10,8 @@ import numpy as np
 
 from sidelight.cli.errors import Refusal
 from sidelight.cli.extras import arrow
+from sidelight.cli.tables.features import as_frame_column, pandas_frame, refuse_infinite
 from sidelight.cli.tables.files import TableFile, some
-from sidelight.cli.tables.frames import as_frame_column, pandas_frame, refuse_infinite
 
 _FORMAT = 1
 
@@ -43,17 +43,9 @@ class Column:
 
 @dataclass(frozen=True)
 class Recipe:
-    """How tables are read for a model.
+    """How tables are read for a model, by its name on the command line; the columns are the features, in order.
 
-    Parameters
-    ----------
-    model : str
-        Its name on the command line.
-    numbers_only : bool
-        Whether it takes standardised numbers and not columns of every kind.
-    id_column, label_column : str, optional
-    columns : tuple of Column
-        The features, in order.
+    With ``numbers_only`` it takes standardised numbers and not columns of every kind.
     """
 
     model: str

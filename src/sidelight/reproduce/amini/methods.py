@@ -5,6 +5,7 @@ from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import normalized_mutual_info_score
@@ -16,10 +17,11 @@ from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.datasets import load, two_moons
 from sidelight.graphs.neighbours import row_graph
 from sidelight.metrics import purity_score
-from sidelight.reproduce.framework.experiment import ONE_CLUSTER
+from sidelight.reproduce.framework.experiment import ONE_CLUSTER, Setting
 from sidelight.side import draw_labels
 
 SETS = ("iris", "wine", "digits")
+SIMILARITIES = {"Jaccard": "jaccard", "Dice": "dice", "cosine": "cosine", "Euclidean": "rbf"}
 SMOOTHNESS = 0.01
 PURITY, PURITY_FREE = "purity", "purity, no label"
 ACCURACY, FREE = "accuracy", "accuracy, no label"
@@ -43,25 +45,21 @@ class Draw(NamedTuple):
 
 
 @cache
-def _table(name: str) -> tuple[FloatArray, IntArray]:
+def _table(name: str, *, unit: bool = False) -> tuple[FloatArray, IntArray]:
+    """Return a set; with ``unit``, its features between 0 and 1, as the similarities of texts want them."""
     X, y, _ = load(name)
     values, codes = np.asarray(X, dtype=float), np.unique(y, return_inverse=True)[1]
-    if name == "wine":
+    if unit:
+        values = MinMaxScaler().fit_transform(values)
+    elif name == "wine":
         values = StandardScaler().fit_transform(values)
-    if name == "digits":
+    elif name == "digits":
         values = PCA(30, random_state=0).fit_transform(values)
     return values, codes
 
 
-@cache
-def unit_table(name: str) -> tuple[FloatArray, IntArray]:
-    """Return a table with features between 0 and 1, as the similarities of texts want them."""
-    X, y, _ = load(name)
-    return MinMaxScaler().fit_transform(np.asarray(X, dtype=float)), np.unique(y, return_inverse=True)[1]
-
-
-def draw_unlabelled(name: str) -> Draw:
-    """Return a set without labels."""
+def draw_unlabelled(name: str, seed: int = 0) -> Draw:
+    """Return a set without labels, the same for every seed."""
     X, y = _table(name)
     return Draw(X, y, np.full(len(y), -1))
 
@@ -80,12 +78,12 @@ def draw_fraction(name: str, fraction: float, seed: int) -> Draw:
     return Draw(X, y, draw_labels(y, fraction=fraction, stratify=True, random_state=seed))
 
 
-def draw_per_class(name: str, per_class: int, seed: int) -> Draw:
+def draw_per_class(name: str, per_class: int, seed: int, *, unit: bool = False) -> Draw:
     """Return a set with a number of labels of each class."""
     if name == "two moons":
         X, y, _ = two_moons(random_state=seed)
     else:
-        X, y = _table(name)
+        X, y = _table(name, unit=unit)
     return Draw(X, y, draw_labels(y, per_class=per_class, random_state=seed))
 
 
@@ -129,6 +127,10 @@ def graph_of(similarity: str, *, everyone: bool = False, smoothness: float = SMO
     return GraphPropagation(similarity=similarity, n_neighbors=None if everyone else 10, smoothness=smoothness)
 
 
+def _most_similar(drawn: Draw, seed: int, similarity: str) -> IntArray:
+    return named_classes(graph_of(similarity), drawn)
+
+
 CLASSIFIERS: Mapping[str, Callable[[Draw, int], IntArray]] = {
     "labelled rows only": partial(_labelled_mixture, assignment="soft", unlabelled_weight=0.0),
     "EM with labels": partial(_labelled_mixture, assignment="soft", unlabelled_weight=1.0),
@@ -140,6 +142,7 @@ CLASSIFIERS: Mapping[str, Callable[[Draw, int], IntArray]] = {
     ),
     "BayesianMixture": lambda drawn, seed: named_classes(BayesianMixture(random_state=seed), drawn),
     "GraphPropagation": lambda drawn, seed: named_classes(GraphPropagation(), drawn),
+    **{name: partial(_most_similar, similarity=similarity) for name, similarity in SIMILARITIES.items()},
     ONE_CLUSTER: lambda drawn, seed: np.full(len(drawn.y), np.bincount(drawn.known[drawn.known >= 0]).argmax()),
 }
 GRAPHS: Mapping[str, Callable[[], GraphPropagation]] = {
@@ -148,7 +151,6 @@ GRAPHS: Mapping[str, Callable[[], GraphPropagation]] = {
     # The printed solution lacks a factor 2, as if λ were half of what it is.
     "Gaussian, as printed": lambda: graph_of("rbf", everyone=True, smoothness=SMOOTHNESS / 2),
 }
-SIMILARITIES = {"Jaccard": "jaccard", "Dice": "dice", "cosine": "cosine", "Euclidean": "rbf"}
 
 
 def group_scores(drawn: Draw, labels: AnyArray) -> dict[str, float]:
@@ -179,3 +181,40 @@ def criterion(model: GraphPropagation, drawn: Draw) -> float:
     degrees = np.asarray(graph.sum(axis=1)).ravel()
     roughness = (shares * (degrees[:, None] * shares - graph @ shares)).sum()
     return float(0.5 * misfit + SMOOTHNESS * roughness)
+
+
+def measure_partition(setting: Setting, method: str, seed: int) -> Mapping[str, float]:
+    """Measure K-means from a random start, and Ward's method, on a set."""
+    drawn = draw_unlabelled(str(setting[0]))
+    models: Mapping[str, Callable[[], Any]] = {
+        "K-means": lambda: KMeans(drawn.n_classes, init="random", n_init=1, random_state=seed),
+        "hierarchical": lambda: AgglomerativeClustering(drawn.n_classes),
+        "LabelledMixture": lambda: LabelledMixture(drawn.n_classes, random_state=seed),
+        "BayesianMixture": lambda: BayesianMixture(drawn.n_classes, random_state=seed),
+    }
+    one = np.zeros(len(drawn.y), dtype=int)
+    return group_scores(drawn, one if method == ONE_CLUSTER else models[method]().fit(drawn.X).labels_)
+
+
+def measure_mixture(draw: Callable[..., Draw], setting: Setting, method: str, seed: int) -> Mapping[str, float]:
+    """Measure EM or CEM on a draw without labels."""
+    drawn = draw(*setting, seed)
+    if method == ONE_CLUSTER:
+        return {**group_scores(drawn, np.zeros(len(drawn.y), dtype=int)), FALL: 0.0, STEPS: 0.0}
+    model = plain_mixture(method, drawn.n_classes, seed).fit(drawn.X)
+    fall = max(0.0, -float(np.diff(model.lower_bounds_).min(initial=0.0)))
+    return {**group_scores(drawn, model.labels_), FALL: fall, STEPS: float(model.n_iter_)}
+
+
+def measure_classes(draw: Callable[..., Draw], setting: Setting, method: str, seed: int) -> Mapping[str, float]:
+    """Measure a method on a draw of labels."""
+    drawn = draw(*setting, seed)
+    return class_scores(drawn, CLASSIFIERS[method](drawn, seed))
+
+
+def measure_graph(setting: Setting, method: str, seed: int) -> Mapping[str, float]:
+    """Measure label propagation; the criterion is 0 for methods without one."""
+    if method not in GRAPHS:
+        return {**measure_classes(draw_per_class, setting, method, seed), CRITERION: 0.0}
+    drawn, model = draw_per_class(str(setting[0]), int(setting[1]), seed), GRAPHS[method]()
+    return {**class_scores(drawn, named_classes(model, drawn)), CRITERION: criterion(model, drawn)}

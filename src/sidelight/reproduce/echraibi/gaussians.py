@@ -121,7 +121,6 @@ FIGURE_3 = Experiment(
     title="four Gaussians in three classes, T = 4",
     varied=("middles",),
     settings=[("close",), ("far",)],
-    quick=[("close",), ("far",)],
     published=("DPGMM", "SS-DPGMM"),
     ours=("BayesianMixture",),
     measures=_SYNTHETIC_MEASURES,

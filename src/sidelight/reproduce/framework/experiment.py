@@ -1,8 +1,10 @@
-"""Papers as data: experiments that can be run again, and claims that are judged by them."""
+"""Papers as data: experiments that can be run again, claims that are judged by them, and the papers by name."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from importlib import import_module
+from importlib.resources import files
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 # A setting has one value for each name in ``varied`` of its experiment, in the same order.
 Setting = tuple[str | int | float, ...]
 ONE_CLUSTER = "one cluster"
+PAPERS = ("echraibi", "yu", "zhao", "amini", "li")
 
 
 class Trial(NamedTuple):
@@ -25,14 +28,7 @@ class Trial(NamedTuple):
 
 
 class ReferenceValue(NamedTuple):
-    """A number that a paper prints, or that an earlier independent run gave.
-
-    Attributes
-    ----------
-    value : float
-    is_best : bool
-        Whether the number is the best of several runs; otherwise it is a mean.
-    """
+    """A number that a paper prints, or that an earlier independent run gave: a mean, or the best of several runs."""
 
     value: float
     is_best: bool = False
@@ -50,8 +46,6 @@ class Experiment:
     varied : tuple of str
         Names of the values of a setting, such as ("set", "labels").
     settings : sequence of Setting
-    quick : sequence of Setting
-        The few settings of a quick run.
     published : tuple of str
         The methods that the paper reports, with its own protocol.
     ours : tuple of str
@@ -62,6 +56,8 @@ class Experiment:
         Takes setting, method and seed and returns the measures. The same arguments give the same numbers.
     seeds, quick_seeds : int
         Number of draws.
+    quick : sequence of Setting, optional
+        The few settings of a quick run; all by default.
     printed : mapping of (setting, method) to ReferenceValue
         The paper's numbers.
     derived : mapping of (setting, method) to ReferenceValue
@@ -82,13 +78,13 @@ class Experiment:
     title: str
     varied: tuple[str, ...]
     settings: Sequence[Setting]
-    quick: Sequence[Setting]
     published: tuple[str, ...]
     ours: tuple[str, ...]
     measures: tuple[str, ...]
     measure: Callable[[Setting, str, int], Mapping[str, float]]
     seeds: int
     quick_seeds: int
+    quick: Sequence[Setting] = ()
     printed: Mapping[tuple[Setting, str], ReferenceValue] = field(default_factory=dict)
     derived: Mapping[tuple[Setting, str], ReferenceValue] = field(default_factory=dict)
     explained: Mapping[tuple[Setting, str], str] = field(default_factory=dict)
@@ -98,6 +94,7 @@ class Experiment:
     part_of: "Experiment | None" = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "quick", self.quick or self.settings)
         if not set(self.quick) <= set(self.settings) or self.quick_seeds > self.seeds:
             raise ValueError(f"{self.name}: a quick run must be part of the full one.")
 
@@ -181,10 +178,12 @@ class Summary:
         """Return a mean; of the paper's own measure if none is named."""
         return self.cells[setting, method].mean(measure or self.experiment.measures[0])
 
-    def gain(self, setting: Setting, method: str, over: str, measure: str | None = None) -> Gain:
-        """Return by how much a method is ahead of another, draw by draw."""
+    def gain(
+        self, setting: Setting, method: str, over: str, measure: str | None = None, than: Setting | None = None
+    ) -> Gain:
+        """Return by how much a method is ahead of another, draw by draw; of the other in setting ``than`` if given."""
         name = measure or self.experiment.measures[0]
-        ahead = self.cells[setting, method].values[name] - self.cells[setting, over].values[name]
+        ahead = self.cells[setting, method].values[name] - self.cells[than or setting, over].values[name]
         cell = Cell({name: ahead})
         return Gain(cell.mean(name), cell.standard_error(name))
 
@@ -214,17 +213,7 @@ def graded(shares: Sequence[float], enough: float, because: str) -> Verdict:
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of a paper, and how it is judged by summaries of its experiments.
-
-    Parameters
-    ----------
-    text : str
-        What the paper says.
-    needs : tuple of str
-        Names of the experiments it is judged by.
-    judge : callable
-        Takes their summaries, in this order.
-    """
+    """What a paper says, the names of the experiments it is judged by, and a judge that takes their summaries."""
 
     text: str
     needs: tuple[str, ...]
@@ -233,30 +222,29 @@ class Claim:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper that can be run again.
-
-    Parameters
-    ----------
-    name : str
-        First author, in small letters.
-    reference : str
-        Authors, title, year.
-    protocol : str
-        What the paper does, what it leaves open and what was chosen, in Markdown.
-    experiments : tuple of Experiment
-    claims : tuple of Claim
-    """
+    """A paper that can be run again; its name is its first author, in small letters."""
 
     name: str
     reference: str
-    protocol: str
     experiments: tuple[Experiment, ...]
     claims: tuple[Claim, ...]
 
+    @property
+    def protocol(self) -> str:
+        """What the paper does, what it leaves open and what was chosen, in Markdown."""
+        return files("sidelight.reproduce").joinpath(self.name, "protocol.md").read_text(encoding="utf-8")
+
     def experiment(self, name: str) -> Experiment:
         """Return an experiment by name."""
-        by_name: dict[str, Any] = {experiment.name: experiment for experiment in self.experiments}
+        by_name = {experiment.name: experiment for experiment in self.experiments}
         if name not in by_name:
             raise ValueError(f"{self.name} has no {name}; there are {', '.join(by_name)}.")
-        found: Experiment = by_name[name]
-        return found
+        return by_name[name]
+
+
+def paper(name: str) -> Paper:
+    """Return a paper by the name of its first author; it is imported only when it is needed."""
+    if name not in PAPERS:
+        raise ValueError(f"paper={name!r} must be one of {', '.join(PAPERS)}.")
+    found: Paper = import_module(f"sidelight.reproduce.{name}.paper").PAPER
+    return found

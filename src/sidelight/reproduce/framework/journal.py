@@ -26,11 +26,6 @@ class Journal:
     """A CSV of trials that grows line by line.
 
     An incomplete last line, left by an interrupted run, is dropped; every complete line counts.
-
-    Parameters
-    ----------
-    path : Path
-    experiment : Experiment
     """
 
     def __init__(self, path: Path, experiment: Experiment) -> None:

@@ -3,9 +3,8 @@
 from pathlib import Path
 
 from sidelight.files.whole import whole_file
-from sidelight.reproduce.framework.experiment import Experiment, Paper, ReferenceValue, Summary, Verdict
+from sidelight.reproduce.framework.experiment import PAPERS, Paper, Summary, Verdict, paper
 from sidelight.reproduce.framework.journal import Journal, trials_path
-from sidelight.reproduce.framework.papers import PAPERS, paper
 from sidelight.reproduce.framework.reports import markdown_table
 from sidelight.reproduce.framework.running import summarise
 
@@ -20,15 +19,7 @@ the result of an independent implementation of the same protocol.
 
 
 def write_page(folder: Path, path: Path) -> list[str]:
-    """Write the page of results; returns the names of the experiments that it shows.
-
-    Parameters
-    ----------
-    folder : Path
-        With one folder of results for each paper.
-    path : Path
-        The page.
-    """
+    """Write the page of results from a folder with one for each paper; return the names of the experiments on it."""
     stored = {name: stored_summaries(paper(name), folder / name) for name in PAPERS}
     stored = {name: found for name, found in stored.items() if found}
     sections = [_section(paper(name), found, folder / name, path.parent) for name, found in stored.items()]
@@ -51,25 +42,21 @@ def stored_summaries(which: Paper, folder: Path) -> dict[str, Summary]:
 
 def departures(summary: Summary) -> list[str]:
     """Return, in words, where a mean is further than two standard errors from the derived number."""
-    experiment = summary.experiment
+    experiment, name = summary.experiment, summary.experiment.measures[0]
     found = []
     for (setting, method), number in experiment.derived.items():
-        if (setting, method) in summary.cells and not _agrees(summary, (setting, method), number):
+        if (setting, method) not in summary.cells:
+            continue
+        cell = summary.cells[setting, method]
+        reached = cell.best(name) if number.is_best else cell.mean(name)
+        # Both are means of as many draws, so both have this error; the best of few draws varies like one of them.
+        error = cell.sd(name) if number.is_best else 2**0.5 * cell.standard_error(name)
+        agrees = abs(reached - number.value) <= 2 * error + 0.0005
+        if not agrees:
             why = experiment.explained.get((setting, method), "not explained")
-            cell = summary.cells[setting, method]
-            name = experiment.measures[0]
-            reached = cell.best(name) if number.is_best else cell.mean(name)
             where = ", ".join(str(value) for value in setting)
             found.append(f"{method} on {where}: {reached:.3f} here, {number.value:g} before: {why}")
     return found
-
-
-def _agrees(summary: Summary, key: tuple[tuple[str | int | float, ...], str], number: ReferenceValue) -> bool:
-    cell, name = summary.cells[key], summary.experiment.measures[0]
-    reached = cell.best(name) if number.is_best else cell.mean(name)
-    # Both are means of as many draws, so both have this error; the best of few draws varies like one of them.
-    error = cell.sd(name) if number.is_best else 2**0.5 * cell.standard_error(name)
-    return abs(reached - number.value) <= 2 * error + 0.0005
 
 
 def _overview(stored: dict[str, dict[str, Summary]]) -> str:
@@ -95,7 +82,7 @@ def _section(which: Paper, found: dict[str, Summary], folder: Path, base: Path) 
         lines += [f"| {text} | {outcome} | {because} |" for text, (outcome, because) in verdicts]
         lines.append("")
     for summary in found.values():
-        lines += _experiment(summary.experiment, summary, folder, base)
+        lines += _experiment(summary, folder, base)
     return "\n".join(lines)
 
 
@@ -108,7 +95,8 @@ def _verdicts(which: Paper, found: dict[str, Summary]) -> list[tuple[str, Verdic
     ]
 
 
-def _experiment(experiment: Experiment, summary: Summary, folder: Path, base: Path) -> list[str]:
+def _experiment(summary: Summary, folder: Path, base: Path) -> list[str]:
+    experiment = summary.experiment
     lines = [f"### {experiment.name.replace('-', ' ').capitalize()}: {experiment.title}\n"]
     picture = folder / f"{experiment.name}.png"
     if picture.exists():

@@ -1,7 +1,6 @@
 """A summary as a table: in the terminal, as CSV, in Markdown."""
 
 import csv
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -136,7 +135,7 @@ def terminal_table(summary: Summary) -> "Table":
 def markdown_table(summary: Summary) -> str:
     """Return the rows in Markdown."""
     headings, lines = compact(summary)
-    return "\n".join(_markdown(cells) for cells in (headings, ["---"] * len(headings), *lines)) + "\n"
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in (headings, ["---"] * len(headings), *lines))
 
 
 def compact(summary: Summary) -> tuple[list[str], list[list[str]]]:
@@ -156,23 +155,22 @@ def compact(summary: Summary) -> tuple[list[str], list[list[str]]]:
         *others,
         "best in sidelight (" + free + ")",
     ]
-    lines = []
-    for row in rows_of(summary):
-        lines.append(
-            [
-                *row.setting,
-                row.method,
-                _printed(row.printed),
-                _printed(row.derived),
-                _spread(row.cell, every),
-                f"{row.cell.best(every):.3f}",
-                f"{row.trivial.mean(every):.3f}",
-                _spread(row.cell, free),
-                f"{row.trivial.mean(free):.3f}",
-                *(_spread(row.cell, name) for name in others),
-                f"{row.best_name} {_spread(row.best_cell, free)}",
-            ]
-        )
+    lines = [
+        [
+            *row.setting,
+            row.method,
+            _printed(row.printed),
+            _printed(row.derived),
+            _spread(row.cell, every),
+            f"{row.cell.best(every):.3f}",
+            f"{row.trivial.mean(every):.3f}",
+            _spread(row.cell, free),
+            f"{row.trivial.mean(free):.3f}",
+            *(_spread(row.cell, name) for name in others),
+            f"{row.best_name} {_spread(row.best_cell, free)}",
+        ]
+        for row in rows_of(summary)
+    ]
     kept = [place for place in range(len(headings)) if any(line[place] for line in lines)]
     return [headings[place] for place in kept], [[line[place] for place in kept] for line in lines]
 
@@ -185,7 +183,3 @@ def _printed(number: ReferenceValue | None) -> str:
     if number is None:
         return ""
     return f"{number.value:g} (best)" if number.is_best else f"{number.value:g}"
-
-
-def _markdown(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cells) + " |"

@@ -8,9 +8,8 @@ import numpy as np
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-from sidelight.reproduce.framework.experiment import Cell, Experiment, Setting, Summary, Trial
+from sidelight.reproduce.framework.experiment import Cell, Experiment, Setting, Summary, Trial, paper
 from sidelight.reproduce.framework.journal import Journal, Results
-from sidelight.reproduce.framework.papers import paper
 
 
 def run(

@@ -1,7 +1,7 @@
 """Li, Ying and Campbell, figure 2: the likelihood of held-out wines, and a dendrogram of all."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.cluster.hierarchy import dendrogram, linkage
@@ -84,13 +84,9 @@ def _draw_likelihood(figure: "Figure", summary: Summary) -> None:
         axes.set(xlabel="K", title=measure, xticks=sorted({int(setting[1]) for setting in summary.settings}))
         axes.spines[["top", "right"]].set_visible(False)
     left.legend(frameon=False)
-    _draw_dendrogram(right)
-
-
-def _draw_dendrogram(axes: Any) -> None:
-    dendrogram(tree(read_set("wine")[0]), ax=axes, truncate_mode="lastp", p=30, no_labels=True, color_threshold=0)
-    axes.set(title="correlation distance, average linkage", ylabel="distance")
-    axes.spines[["top", "right"]].set_visible(False)
+    dendrogram(tree(read_set("wine")[0]), ax=right, truncate_mode="lastp", p=30, no_labels=True, color_threshold=0)
+    right.set(title="correlation distance, average linkage", ylabel="distance")
+    right.spines[["top", "right"]].set_visible(False)
 
 
 def tree(X: FloatArray) -> FloatArray:

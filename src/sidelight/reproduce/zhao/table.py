@@ -112,7 +112,6 @@ TABLE_1 = Experiment(
     title="ρ on five sets, 30 % of the rows in links",
     varied=("set", "covariance"),
     settings=[(name, covariance) for name in TABLE for covariance in _COVARIANCES],
-    quick=[(name, covariance) for name in TABLE for covariance in _COVARIANCES],
     published=("SGMM", "MCGMM"),
     ours=(BY_BIC, "EquivalenceMixture", _TWO_EACH, "HMRFKMeans"),
     measures=(RHO, FREE, RAND, RIGHT, RIGHT_BY_BETA, COMPONENTS),
