@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import numpy as np
 
 from sidelight._typing import AnyArray, BoolArray, FloatArray
-from sidelight.tables.column_summary import Summary, range_of_numbers
+from sidelight.tables.column_summary import ColumnFigures, range_of_numbers
 from sidelight.tables.comparison import MEANS, Comparison
 from sidelight.tables.frame import RawColumn
 
@@ -41,7 +41,7 @@ class ColumnKind(ABC):
         share of the sum of its row.
     comparison : Comparison
         How clusters are compared on such a column, or on each of its categories.
-    summary : Summary
+    summary : staticmethod
         How a report summarises such a column.
     """
 
@@ -52,7 +52,7 @@ class ColumnKind(ABC):
     encodes: ClassVar[bool] = False
     compositional: ClassVar[bool] = False
     comparison: ClassVar[Comparison] = MEANS
-    summary: ClassVar[Summary] = staticmethod(range_of_numbers)
+    summary: ClassVar["staticmethod[[ColumnFigures], str]"] = staticmethod(range_of_numbers)
 
     @abstractmethod
     def recognises(self, column: RawColumn) -> bool:
