@@ -10,9 +10,9 @@ from scipy.special import digamma
 from sidelight._storable import storable
 from sidelight._typing import AnyArray, FloatArray
 from sidelight.families.conjugate.family import ConjugateFamily, dirichlet_divergence, symmetric_divergence
-from sidelight.families.conjugate.gaussian_columns import standardised
 from sidelight.families.evaluators.cells import cell_evaluator
 from sidelight.families.evaluators.evaluator import Evaluator
+from sidelight.families.gaussian.columns import standardised
 from sidelight.families.statistics import CellStatistics
 from sidelight.kernels.loops import Backend
 from sidelight.tables.column_summary import share_of_yes

@@ -20,20 +20,14 @@ from sidelight.families.evaluators.cells import CellwisePredictive, cell_evaluat
 from sidelight.families.evaluators.centred import ScaledCellEvaluator
 from sidelight.families.evaluators.evaluator import Evaluator
 from sidelight.families.evaluators.linear import linear_form_is_exact
-from sidelight.families.gaussian.covariance import CovariancePrior
+from sidelight.families.gaussian.columns import CovariancePrior
 from sidelight.families.statistics import SquareStatistics
 from sidelight.kernels.loops import Backend
 
 
 @storable("NormalGammaParameters")
 class NormalGammaParameters(NamedTuple):
-    """Posteriors μ | λ ~ N(m, 1/(κλ)), λ ~ Gamma(a, rate b), one per component and column.
-
-    Parameters
-    ----------
-    means, mean_precision, shapes, rates : (components, d)
-        m, κ, a and b.
-    """
+    """Posteriors μ | λ ~ N(m, 1/(κλ)), λ ~ Gamma(a, rate b): m, κ, a and b, all (components, d)."""
 
     means: FloatArray
     mean_precision: FloatArray
@@ -76,18 +70,10 @@ class NormalGamma(ConjugateFamily[NormalGammaParameters, SquareStatistics]):
         fraction: float = 1.0,
         mean_precision: float = 0.01,
     ) -> Self:
-        """Return the prior in the units of a table.
+        """Return the prior in the units of a table, whose variances are a ``fraction`` of the table's.
 
-        Parameters
-        ----------
-        mean, variances : (d,)
-            Of the table. A column that never changes takes the mean variance of the others.
-        degrees : float
-            2 a0, the number of rows that the prior variances count for.
-        fraction : float
-            The prior's variances as a fraction of the table's.
-        mean_precision : float
-            κ0.
+        A column that never changes takes the mean variance of the others. ``degrees`` is 2 a0, the number of rows that
+        the prior variances count for.
         """
         prior = CovariancePrior.scaled(variances, rows=degrees, fraction=fraction)
         return cls(mean, mean, mean_precision, 0.5 * degrees, 0.5 * prior.scatter)
