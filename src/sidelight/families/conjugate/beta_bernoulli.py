@@ -33,13 +33,7 @@ class BernoulliParameters(NamedTuple):
 @storable("BetaBernoulli")
 @dataclass(frozen=True, eq=False)
 class BetaBernoulli(ConjugateFamily[BernoulliParameters, CellStatistics]):
-    """Independent columns of 0 and 1; a missing cell (NaN) is left out.
-
-    Parameters
-    ----------
-    ones, zeros : (d,)
-        α0 and β0 of every column.
-    """
+    """Independent columns of 0 and 1; a missing cell (NaN) is left out. ``ones`` and ``zeros`` (d,) are α0 and β0."""
 
     ones: FloatArray
     zeros: FloatArray

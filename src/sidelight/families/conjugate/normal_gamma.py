@@ -1,7 +1,7 @@
 """Gaussian components whose features are uncorrelated, with a Normal-Gamma posterior per feature."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -9,9 +9,9 @@ from numpy.random import RandomState
 from scipy.special import digamma, gammaln
 
 from sidelight._storable import storable
-from sidelight._typing import FloatArray, IntArray
+from sidelight._typing import FloatArray
 from sidelight.families.conjugate.family import (
-    ConjugateFamily,
+    ConjugateGaussian,
     gamma_divergence,
     normal_divergence,
     symmetric_gamma_divergence,
@@ -37,26 +37,12 @@ class NormalGammaParameters(NamedTuple):
 
 @storable("NormalGamma")
 @dataclass(frozen=True, eq=False)
-class NormalGamma(ConjugateFamily[NormalGammaParameters, SquareStatistics]):
+class NormalGamma(ConjugateGaussian[NormalGammaParameters, SquareStatistics]):
     """Gaussians with one variance per feature and component under Normal-Gamma priors; missing cells are left out.
 
-    Parameters
-    ----------
-    centre : (d,)
-        Where rows are measured from in the linear form: the mean of the table.
-    mean : (d,) or (components, d)
-        m0, the prior mean, of all components or of each.
-    mean_precision : float
-        κ0, the number of rows that the prior mean counts for.
-    shape : float
-        a0.
-    rates : (d,)
-        b0; the prior's variances, as 1 / E λ, are b0 / a0.
+    ``shape`` is a0 and ``rates`` (d,) are b0; the prior's variances, as 1 / E λ, are b0 / a0.
     """
 
-    centre: FloatArray
-    mean: FloatArray
-    mean_precision: float
     shape: float
     rates: FloatArray
 
@@ -177,10 +163,6 @@ class NormalGamma(ConjugateFamily[NormalGammaParameters, SquareStatistics]):
             np.full(means.shape, self.shape),
             np.broadcast_to(self.rates, means.shape).copy(),
         )
-
-    def narrowed(self, components: IntArray) -> Self:
-        """Return the family whose prior means are those of these components."""
-        return self if self.mean.ndim == 1 else replace(self, mean=self.mean[components])
 
     def n_parameters(self, n_components: int) -> int:
         """Return the number of free parameters."""

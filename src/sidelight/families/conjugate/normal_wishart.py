@@ -4,7 +4,7 @@ Equations are those of Echraibi et al. (2019), appendix A; departures from the p
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, Self
 
@@ -15,7 +15,7 @@ from scipy.special import gammaln
 
 from sidelight._storable import storable
 from sidelight._typing import AnyArray, FloatArray, IntArray
-from sidelight.families.conjugate.family import ConjugateFamily, multidigamma, normal_divergence, wishart_divergence
+from sidelight.families.conjugate.family import ConjugateGaussian, multidigamma, normal_divergence, wishart_divergence
 from sidelight.families.evaluators.evaluator import Evaluator, Scorer
 from sidelight.families.evaluators.linear import quadratic_evaluator
 from sidelight.families.evaluators.missing import (
@@ -46,26 +46,13 @@ class NormalWishartParameters(NamedTuple):
 
 @storable("NormalWishart")
 @dataclass(frozen=True, eq=False)
-class NormalWishart(ConjugateFamily[NormalWishartParameters, GaussianStatistics]):
+class NormalWishart(ConjugateGaussian[NormalWishartParameters, GaussianStatistics]):
     """Gaussians with free covariances under a Normal-Wishart prior; missing cells are latent variables of their row.
 
-    Parameters
-    ----------
-    centre : (d,)
-        Where rows are measured from in the linear form: the mean of the table.
-    mean : (d,) or (components, d)
-        m0, the prior mean, of all components or of each.
-    mean_precision : float
-        κ0, the number of rows that the prior mean counts for.
-    degrees : float
-        ν0, more than d − 1.
-    scatter : (d, d)
-        Ψ0 = L0⁻¹; the prior's covariance, as E[Λ]⁻¹, is Ψ0 / ν0.
+    ``degrees`` is ν0, more than d − 1, and ``scatter`` (d, d) is Ψ0 = L0⁻¹; the prior's covariance, as E[Λ]⁻¹, is
+    Ψ0 / ν0.
     """
 
-    centre: FloatArray
-    mean: FloatArray
-    mean_precision: float
     degrees: float
     scatter: FloatArray
 
@@ -207,10 +194,6 @@ class NormalWishart(ConjugateFamily[NormalWishartParameters, GaussianStatistics]
             scatter,
             precision_factors(scatter),
         )
-
-    def narrowed(self, components: IntArray) -> Self:
-        """Return the family whose prior means are those of these components."""
-        return self if self.mean.ndim == 1 else replace(self, mean=self.mean[components])
 
     def n_parameters(self, n_components: int) -> int:
         """Return the number of free parameters."""
