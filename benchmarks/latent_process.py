@@ -14,8 +14,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import digamma
 
-from sidelight.admixture.decomposition import Decomposition
-from sidelight.admixture.e_step import CellKernel, accumulate, kernel_for
+from sidelight.admixture.decomposition import CellKernel, Decomposition, accumulate, kernel_for
 from sidelight.admixture.m_step import FlatPrior
 from sidelight.admixture.model import Parameters, State
 from sidelight.admixture.scaling import survey_scaling

@@ -7,8 +7,7 @@ import numpy as np
 from scipy.special import betaln, digamma, gammaln
 from scipy.stats import norm
 
-from sidelight.admixture.decomposition import Decomposition
-from sidelight.admixture.e_step import accumulate
+from sidelight.admixture.decomposition import Decomposition, accumulate
 from sidelight.admixture.m_step import FlatPrior, ShrinkagePrior
 from sidelight.admixture.model import Parameters, State
 from sidelight.admixture.scaling import survey_scaling

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from plain_processes import random_problem
 
-from sidelight.admixture.e_step import accumulate, kernel_for
+from sidelight.admixture.decomposition import accumulate, kernel_for
 
 
 @pytest.mark.parametrize("missing", [False, True])

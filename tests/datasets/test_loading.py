@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 
 from sidelight.datasets import CATALOGUE, DatasetError, load
-from sidelight.datasets.download import as_in_catalogue
-from sidelight.datasets.loading import checked
+from sidelight.datasets.loading import as_in_catalogue, checked
 
 FOLDER = os.environ.get("SIDELIGHT_DATA")
 here = pytest.mark.skipif(FOLDER is None, reason="SIDELIGHT_DATA does not name the folder of data sets")

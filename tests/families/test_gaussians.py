@@ -12,7 +12,7 @@ from sidelight.exceptions import SingularCovarianceError
 from sidelight.families.evaluators.centred import ScaledEvaluator, TriangularEvaluator
 from sidelight.families.evaluators.linear import LinearEvaluator
 from sidelight.families.gaussian import CovariancePrior
-from sidelight.families.gaussian.covariance import log_density_at_mean
+from sidelight.families.gaussian.columns import log_density_at_mean
 from sidelight.families.gaussian.tied import TiedEvaluator
 from sidelight.kernels.loops import NUMPY, compiled
 

@@ -6,7 +6,7 @@ from sklearn.datasets import make_blobs
 
 from sidelight import ClassMixture, HMRFKMeans, SideInformation
 from sidelight.selection import select_strength
-from sidelight.selection.held_out_links import log_probability, split_statements, violated_fraction
+from sidelight.selection.strength import log_probability, split_statements, violated_fraction
 from sidelight.side import draw_labels, draw_side
 
 X, TRUTH = make_blobs(160, centers=[[-4, 0], [0, 0], [4, 0]], random_state=0)

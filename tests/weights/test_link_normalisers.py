@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from sidelight.weights import ConditionalWeights, MaximumLikelihoodWeights, PairWeights
-from sidelight.weights.link_normalisers import newton
+from sidelight.weights.maximum_likelihood import newton
 
 
 def counts(rng, n_classes, n_apart):

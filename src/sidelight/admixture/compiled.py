@@ -1,7 +1,8 @@
 """The E-step of a few rows compiled by numba; imported only when numba is installed and compiling pays.
 
-Results equal those of :func:`sidelight.admixture.e_step.accumulate` to rounding. The attributes follow one another:
-densities, exponentials and sums of one are computed while its scores, (processes, rows), are in the nearest cache.
+Results equal those of :func:`sidelight.admixture.decomposition.accumulate` to rounding. The attributes follow one
+another: densities, exponentials and sums of one are computed while its scores, (processes, rows), are in the nearest
+cache.
 """
 
 import math
@@ -22,7 +23,7 @@ def accumulate(
     row_mass: FloatArray,
     sums: FloatArray,
 ) -> float:
-    """See :func:`sidelight.admixture.e_step.accumulate`."""
+    """See :func:`sidelight.admixture.decomposition.accumulate`."""
     return _visit_attributes(values, observed, *densities, offsets, row_mass, sums)
 
 

@@ -5,7 +5,7 @@ where an attribute has mean 0 and variance 1.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import digamma, polygamma
@@ -25,13 +25,7 @@ def maximise_alpha(alpha: FloatArray, mean_log: FloatArray, *, max_steps: int = 
     Newton's method as in the appendix of Li, Ying and Campbell (after Blei et al. 2003), with safeguards: the objective
     is concave, steps are halved until they do not lower it, and an α_k that presses against an end of its range stays
     there. The Hessian is inverted in O(K).
-
-    Parameters
-    ----------
-    alpha : (K,)
-    mean_log : (K,)
-        The mean over blocks of E ln θ_ck.
-    max_steps : int
+    ``mean_log`` (K,) is E_k, the mean over blocks of E ln θ_ck.
     """
     low, high = ALPHA_RANGE
 
@@ -82,27 +76,12 @@ class Sums(NamedTuple):
     second: FloatArray
 
 
-class Prior(Protocol):
-    """A prior of means and variances, and the update that follows from it."""
-
-    def update(self, sums: Sums, previous: Gaussians) -> Gaussians:
-        """Return the means and variances that maximise the bound given the sums."""
-
-    def log_density(self, gaussians: Gaussians) -> float:
-        """Return the prior's part of the bound."""
-
-
 @dataclass(frozen=True)
 class FlatPrior:
     """No prior: maximum likelihood (Li, Ying and Campbell, eq. 8), with variances kept in a range.
 
     Without the range the likelihood has no maximum: a process could shrink to a single value. As a function of a
     variance it has one peak, so the nearest end of the range is the maximum within.
-
-    Parameters
-    ----------
-    lowest, highest : float
-        Range of the variances.
     """
 
     lowest: float
@@ -128,14 +107,8 @@ class ShrinkagePrior:
 
     Li, Ying and Campbell, eq. 9. The paper prints the prior's variance twice in the denominator of the mean, which is
     σ_μ² Σ Q x / (σ² + σ_μ² Σ Q).
-
-    Parameters
-    ----------
-    mean_variance, spread : float
-        σ_μ² and s.
-    lowest, highest : float
-        Range of the variances. The density above has no finite integral, and the variance of a process without cells
-        would grow without limit.
+    Variances are kept in the range from ``lowest`` to ``highest``: the density above has no finite integral, and the
+    variance of a process without cells would grow without limit.
     """
 
     mean_variance: float
@@ -164,6 +137,9 @@ class ShrinkagePrior:
         """Return ln p(μ) + ln p(σ²), the latter without a normaliser because it has none."""
         squares = np.square(gaussians.means) / self.mean_variance + np.log(2 * np.pi * self.mean_variance)
         return float(-0.5 * squares.sum() - self.spread * (1.0 / gaussians.variances).sum())
+
+
+Prior = FlatPrior | ShrinkagePrior
 
 
 def _squares_about(means: FloatArray, sums: Sums) -> FloatArray:

@@ -103,15 +103,8 @@ def draw_log_shares(concentration: FloatArray, n: int, random: np.random.RandomS
 def match_labels(shares: FloatArray, codes: IntArray, n_labels: int) -> IntArray:
     """Return the processes (K,), those of labels 0, 1, … first.
 
-    Labels and processes are matched one to one so that the shares of labelled rows in the process of their label have
-    the largest sum.
-
-    Parameters
-    ----------
-    shares : (n, K)
-    codes : (n,)
-        Label codes, -1 unknown.
-    n_labels : int
+    Labels and processes are matched one to one so that the ``shares`` (n, K) of labelled rows in the process of their
+    label have the largest sum; ``codes`` (n,) are label codes, -1 unknown.
     """
     sums = np.zeros((n_labels, shares.shape[1]))
     labelled = np.flatnonzero(codes >= 0)

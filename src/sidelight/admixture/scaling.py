@@ -14,12 +14,8 @@ _BLOCK_ROWS = 1024
 class Scaling(NamedTuple):
     """Units of every attribute.
 
-    Parameters
-    ----------
-    centre, scale : (d,)
-        Mean and standard deviation of the observed cells; the scale of a constant attribute is 1.
-    n_observed : (d,)
-        Number of observed cells.
+    ``centre`` and ``scale`` (d,) are mean and standard deviation of the observed cells, of which there are
+    ``n_observed`` (d,); the scale of a constant attribute is 1.
     """
 
     centre: FloatArray
@@ -42,13 +38,8 @@ def survey_scaling(rows: Rows, column_names: AnyArray | None = None) -> Scaling:
     """Return the units of a table; refuse infinite cells, columns without an observed cell, and overflow.
 
     The first pass finds the means, the second the squares about them. The single pass of
-    :mod:`sidelight.tables.survey` differs in the last bits; the ascent amplifies that to about 1e-8.
-
-    Parameters
-    ----------
-    rows : Rows
-    column_names : (d,), optional
-        Names for error messages; columns are numbered where absent.
+    :mod:`sidelight.tables.survey` differs in the last bits; the ascent amplifies that to about 1e-8. Error messages
+    number the columns where they have no names.
     """
     refuse_infinity(rows, column_names)
     d = rows.shape[1]

@@ -22,13 +22,7 @@ def kmeans_starts(
 ) -> dict[int, Callable[[], State]]:
     """Return the starts 1 to n_init, functions that make a state; the first starts k-means at the labelled rows.
 
-    Parameters
-    ----------
-    decomposition : Decomposition
-    codes : (n,)
-        Label codes, -1 unknown; label c starts in process c.
-    n_processes, n_init : int
-    random : RandomState
+    ``codes`` (n,) are label codes, -1 unknown; label c starts in process c.
     """
     chosen = choose_rows(len(codes), None, codes, random)
     # Missing cells are replaced by the mean of their attribute, for k-means only.
@@ -46,17 +40,9 @@ def kmeans_centres(
 ) -> FloatArray:
     """Return the centres (K, d) of k-means with labelled rows kept in their cluster (Basu et al. 2002).
 
-    Parameters
-    ----------
-    sample : (m, d)
-        Standardised rows without missing cells.
-    codes : (m,)
-        Label codes, -1 unknown; label c belongs to process c.
-    n_processes : int
-    random : RandomState
-    guided : bool
-        Whether to start from the means of the labelled rows; otherwise centres are spread without them (few labels may
-        lie far from the middle of their class) and matched to the labels afterwards.
+    ``sample`` (m, d) are standardised rows without missing cells, ``codes`` (m,) their label codes, -1 unknown; label c
+    belongs to process c. A ``guided`` start is at the means of the labelled rows; otherwise centres are spread without
+    them (few labels may lie far from the middle of their class) and matched to the labels afterwards.
     """
     classes, weights = np.arange(n_processes), np.ones(len(sample))
     if guided:
@@ -74,12 +60,7 @@ def kmeans_centres(
 def state_at(centres: FloatArray, codes: IntArray, decomposition: Decomposition) -> State:
     """Return the state in which every cell of a row belongs to the process with the nearest centre.
 
-    Parameters
-    ----------
-    centres : (K, d)
-    codes : (n,)
-        Label codes of all rows, -1 unknown; labelled rows go to the process of their label.
-    decomposition : Decomposition
+    Labelled rows go to the process of their label; ``codes`` (n,) are those of all rows, -1 unknown.
     """
     n_processes, d = centres.shape
     row_mass = np.zeros((len(codes), n_processes))

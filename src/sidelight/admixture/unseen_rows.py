@@ -99,17 +99,8 @@ def map_fold_in(
 ) -> list[Result]:
     """Fold the rows of a table in, a few at a time, and return the results of ``use(number, part)``.
 
-    Parameters
-    ----------
-    use : callable
-        Takes the number of a part and its :class:`FoldIn`.
-    table : (n, d)
-    parameters : Parameters
-        In the units of the table.
-    executor : Executor
-        Runs the parts; the results do not depend on it.
-    part_rows : int
-        Most rows of a part; fewer where there are many attributes or processes.
+    The parameters are in the units of the table. A part has at most ``part_rows`` rows, fewer where there are many
+    attributes or processes. The executor runs the parts; the results do not depend on it.
     """
     alpha, means, variances = parameters
     densities = Densities.of(means, variances)
@@ -132,15 +123,8 @@ def fold_in(log_densities: FloatArray, observed: BoolArray, alpha: FloatArray, b
     """Return γ (rows, K): eqs. 6 and 7 of Li, Ying and Campbell repeated for each row until its shares settle.
 
     A row starts with its cells spread evenly over the processes. Its result does not depend on the other rows.
-
-    Parameters
-    ----------
-    log_densities : (K, d, rows)
-        ln N of every cell under every process; any number where a cell is missing.
-    observed : (d, rows)
-        Whether a cell is observed. A row without observed cells keeps γ = α.
-    alpha : (K,)
-    backend : Backend
+    ``log_densities`` (K, d, rows) are ln N of every cell under every process, any number where ``observed`` (d, rows)
+    says that a cell is missing. A row without observed cells keeps γ = α.
     """
     n_processes = len(log_densities)
     n_cells = observed.sum(axis=0)
@@ -180,15 +164,7 @@ def block_log_likelihood(
     Li, Ying and Campbell (section 6.2) draw θ from the prior. Few such draws explain a block with many cells. Here nine
     draws in ten come from the posterior Dir(γ) and one in ten from the prior, which bounds the weights; each draw is
     weighted by the density of the mixture of the two.
-
-    Parameters
-    ----------
-    log_densities : (K, cells)
-        ln N of every observed cell under every process.
-    alpha, gamma : (K,)
-    n_draws : int
-        At least 4.
-    random : RandomState
+    ``log_densities`` (K, cells) are ln N of every observed cell under every process; ``n_draws`` is at least 4.
     """
     n_prior = min(max(round(_FROM_PRIOR * n_draws), 2), n_draws - 2)
     shares = np.array([n_draws - n_prior, n_prior]) / n_draws

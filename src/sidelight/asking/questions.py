@@ -6,10 +6,8 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from sidelight._typing import FloatArray, IntArray
-from sidelight.asking.batch import Batch, Question
-from sidelight.asking.belief import answer_entropy, count_clusters
-from sidelight.asking.candidates import find_candidates
-from sidelight.asking.similarity import row_similarity
+from sidelight.asking.batch import Batch, Question, find_candidates
+from sidelight.asking.belief import answer_entropy, count_clusters, row_similarity
 from sidelight.side import SideInformation
 
 _MAX_BASE_RATE = 0.5

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from sklearn.datasets import make_moons
 from sklearn.utils import check_random_state
 
 from sidelight._typing import FloatArray, IntArray
@@ -72,8 +73,6 @@ def two_moons(*, n: int = 200, noise: float = 0.1, random_state: Any = None) -> 
         Standard deviation about the moons.
     random_state : int, RandomState or None
     """
-    from sklearn.datasets import make_moons
-
     X, y = make_moons(n, noise=noise, random_state=random_state)
     return Dataset(X, y, "Two moons.")
 

@@ -11,8 +11,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._typing import AnyArray, FloatArray, LabelArray
-from sidelight.admixture.decomposition import Decomposition
-from sidelight.admixture.e_step import kernel_for
+from sidelight.admixture.decomposition import Decomposition, kernel_for
 from sidelight.admixture.m_step import FlatPrior, Prior, ShrinkagePrior
 from sidelight.admixture.model import AttributeRanking, Parameters, State, attribute_distances, draw, match_labels
 from sidelight.admixture.scaling import refuse_infinity, survey_scaling

@@ -4,7 +4,8 @@
 ways to compute log densities and sufficient statistics of a block of rows.
 """
 
-from sidelight.families.conjugate import Bernoulli, Categorical, Gaussian, Multinomial, Poisson
+from sidelight.families.conjugate import Bernoulli, Categorical, Multinomial, Poisson
+from sidelight.families.gaussian import Gaussian
 from sidelight.tables.schema import register_kind
 
 for _kind in (Gaussian, Poisson, Bernoulli, Categorical, Multinomial):

@@ -1,5 +1,6 @@
 """Sufficient statistics: weighted sums over rows, so that those of two parts of a table add up to those of both."""
 
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Self
@@ -32,8 +33,12 @@ class _Sums:
         return self._each(lambda _, values: factor * values)
 
     def regrouped(self, groups: IntArray) -> Self:
-        """Return the statistics of groups of components put together; those of group -1 are left out."""
-        return self._each(lambda _, values: add_up(values, groups))
+        """Return the statistics of groups of components put together; those of group -1 are left out.
+
+        A sum over components stays as it is: the share of those left out is not known.
+        """
+        n_components = len(self.mass)
+        return self._each(lambda _, values: add_up(values, groups) if len(values) == n_components else values)
 
     def _each(self, function: Callable[[str, FloatArray], FloatArray]) -> Self:
         """Return the statistics whose sums are a function of the names and the values of these."""
@@ -41,18 +46,28 @@ class _Sums:
         return replace(self, **{name: function(name, getattr(self, name)) for name in names})
 
 
+class _MeasuredSums(_Sums):
+    """Sums over rows measured from an origin, (d,) or (components, d): far from all of them, sums of squares cancel."""
+
+    origin: FloatArray
+
+    @abstractmethod
+    def measured_from(self, origin: FloatArray) -> Self:
+        """Return the statistics of the same rows measured from another origin."""
+
+    def __add__(self, other: Self) -> Self:
+        return super().__add__(other if other.origin is self.origin else other.measured_from(self.origin))
+
+    def regrouped(self, groups: IntArray) -> Self:
+        """Return the statistics of groups of components put together, measured from one origin."""
+        same = self if self.origin.ndim == 1 else self.measured_from(self.origin.mean(axis=0))
+        return super(_MeasuredSums, same).regrouped(groups)
+
+
 @storable("CountStatistics")
 @dataclass(frozen=True, eq=False)
 class CountStatistics(_Sums):
-    """Weighted counts of categories or words.
-
-    Parameters
-    ----------
-    mass : (components,)
-        Σ r.
-    counts : (components, categories)
-        Σ r x.
-    """
+    """Weighted counts of categories or words: Σ r (components,) and Σ r x (components, categories)."""
 
     counts: FloatArray
 
@@ -62,14 +77,8 @@ class CountStatistics(_Sums):
 class CellStatistics(_Sums):
     """Weighted sums of cells.
 
-    Parameters
-    ----------
-    mass : (components,)
-        Σ r over rows.
-    cells : (components, columns)
-        Σ r over the rows in which the column's cell is observed.
-    sums : (components, columns)
-        Σ r x over the same.
+    ``mass`` (components,) is Σ r over rows; ``cells`` and ``sums`` (components, columns) are Σ r and Σ r x over the
+    rows in which the column's cell is observed.
     """
 
     cells: FloatArray
@@ -78,28 +87,16 @@ class CellStatistics(_Sums):
 
 @storable("GaussianStatistics")
 @dataclass(frozen=True, eq=False)
-class GaussianStatistics(_Sums):
-    """Weighted sums of rows measured from an origin; additive over rows.
+class GaussianStatistics(_MeasuredSums):
+    """Weighted sums of rows: Σ r (components,), Σ r (x − origin) (components, d) and Σ r (x − origin)(x − origin)ᵀ.
 
-    Parameters
-    ----------
-    mass : (components,)
-        Σ r.
-    first : (components, d)
-        Σ r (x − origin).
-    second : array
-        Σ r (x − origin)(x − origin)ᵀ, or the part of it that the family needs: all of it (components, d, d), its sum
-        over components (1, d, d), its diagonals (components, d) or their sums (components,).
-    origin : (d,) or (components, d)
-        Where rows are measured from: far from all of them, sums of squares cancel.
+    ``second`` is the part of the latter that the family needs: all of it (components, d, d), its sum over components
+    (1, d, d), its diagonals (components, d) or their sums (components,).
     """
 
     first: FloatArray
     second: FloatArray
     origin: FloatArray
-
-    def __add__(self, other: "GaussianStatistics") -> "GaussianStatistics":
-        return super().__add__(other if other.origin is self.origin else other.measured_from(self.origin))
 
     def measured_from(self, origin: FloatArray) -> "GaussianStatistics":
         """Return the statistics of the same rows measured from another origin."""
@@ -107,16 +104,6 @@ class GaussianStatistics(_Sums):
         first = self.first + self.mass[:, None] * shift
         second = self.second + self._second_by(shift, first)
         return GaussianStatistics(self.mass, first, second, origin)
-
-    def regrouped(self, groups: IntArray) -> "GaussianStatistics":
-        """Return the statistics of groups of components put together; those of group -1 are left out.
-
-        A sum over components stays as it is: the share of those left out is not known.
-        """
-        same = self if self.origin.ndim == 1 else self.measured_from(self.origin.mean(axis=0))
-        pooled = len(same.second) != len(same.mass)
-        second = same.second if pooled else add_up(same.second, groups)
-        return GaussianStatistics(add_up(same.mass, groups), add_up(same.first, groups), second, same.origin)
 
     def offsets(self) -> FloatArray:
         """Return the means measured from the origin; zero for a component that owns nothing."""
@@ -134,19 +121,11 @@ class GaussianStatistics(_Sums):
 
 @storable("SquareStatistics")
 @dataclass(frozen=True, eq=False)
-class SquareStatistics(_Sums):
-    """Weighted sums of cells and of their squares, measured from an origin.
+class SquareStatistics(_MeasuredSums):
+    """Weighted sums of cells and of their squares.
 
-    Parameters
-    ----------
-    mass : (components,)
-        Σ r over rows.
-    cells : (components, columns)
-        Σ r over the rows in which the column's cell is observed.
-    first, second : (components, columns)
-        Σ r (x − origin) and Σ r (x − origin)² over the same.
-    origin : (columns,) or (components, columns)
-        Where cells are measured from: far from all of them, sums of squares cancel.
+    ``mass`` (components,) is Σ r over rows; ``cells``, ``first`` and ``second`` (components, columns) are Σ r,
+    Σ r (x − origin) and Σ r (x − origin)² over the rows in which the column's cell is observed.
     """
 
     cells: FloatArray
@@ -154,19 +133,11 @@ class SquareStatistics(_Sums):
     second: FloatArray
     origin: FloatArray
 
-    def __add__(self, other: "SquareStatistics") -> "SquareStatistics":
-        return super().__add__(other if other.origin is self.origin else other.measured_from(self.origin))
-
     def measured_from(self, origin: FloatArray) -> "SquareStatistics":
         """Return the statistics of the same rows measured from another origin."""
         shift = self.origin - origin
         first = self.first + self.cells * shift
         return SquareStatistics(self.mass, self.cells, first, self.second + shift * (self.first + first), origin)
-
-    def regrouped(self, groups: IntArray) -> "SquareStatistics":
-        """Return the statistics of groups of components put together; those of group -1 are left out."""
-        same = self if self.origin.ndim == 1 else self.measured_from(self.origin.mean(axis=0))
-        return super(SquareStatistics, same).regrouped(groups)
 
     def offsets(self) -> FloatArray:
         """Return the means measured from the origin; zero where a component owns no cell."""

@@ -1,21 +1,47 @@
-"""The number of components, clusters or processes."""
+"""The number of components, clusters or processes, and the criteria that choose it."""
 
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.special import entr
 from sklearn.model_selection import KFold, check_cv
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from sidelight._typing import IntArray
-from sidelight.selection.criteria import INFORMATION_CRITERIA, held_out
-from sidelight.selection.fits import Setting, combined_side, run_all, seeds
-from sidelight.selection.result import Selection, best_index
+from sidelight.selection.result import Selection, Setting, combined_side, seeds, select
 from sidelight.side import SideInformation
 
 _PARAMETERS = ("n_components", "n_classes", "n_processes", "n_clusters")
+
+
+def bic(model: Any, X: Any) -> float:
+    """Return the Bayesian information criterion (Schwarz 1978); lower is better."""
+    return float(model.bic(X))
+
+
+def icl(model: Any, X: Any) -> float:
+    """Return the integrated completed likelihood (Biernacki, Celeux and Govaert 2000); lower is better.
+
+    BIC plus twice the entropy of the assignments, so overlapping clusters count against the model. Side information is
+    part of the entropy where the model kept its posterior.
+    """
+    try:
+        posterior = model.posterior_
+    except AttributeError:  # not kept, or the model has none
+        posterior = model.predict_proba(X)
+    return bic(model, X) + 2 * float(np.sum(entr(posterior)))
+
+
+def held_out(model: Any, X: Any) -> float:
+    """Return the mean log-likelihood of held-out rows; higher is better."""
+    return float(model.score(X))
+
+
+# Criteria on the rows that were fitted; lower is better.
+INFORMATION_CRITERIA: dict[str, Callable[[Any, Any], float]] = {"bic": bic, "icl": icl}
 
 
 def select_n_components(
@@ -90,26 +116,31 @@ def select_n_components(
     else:
         options = ", ".join(repr(option) for option in (*INFORMATION_CRITERIA, "held_out"))
         raise ValueError(f"criterion={criterion!r} is not known; choose one of {options}, or pass a callable.")
-    tasks = [
-        partial(_score, setting, number, X, combined, *fold, score) for number in numbers.tolist() for fold in folds
-    ]
-    scores = np.array(run_all(tasks, n_jobs=n_jobs, verbose=verbose)).reshape(len(numbers), len(folds))
-    lower_is_better = score in INFORMATION_CRITERIA.values()
-    best = numbers[best_index(scores, lower_is_better=lower_is_better)].item()
     shown = criterion if isinstance(criterion, str) else getattr(criterion, "__name__", "criterion")
-    return Selection(name, numbers, shown, scores, lower_is_better, setting.fit(best, X, combined))
+    return select(
+        setting,
+        numbers,
+        folds,
+        partial(_score, setting, X, combined, score),
+        X,
+        combined,
+        criterion=shown,
+        lower_is_better=score in INFORMATION_CRITERIA.values(),
+        n_jobs=n_jobs,
+        verbose=verbose,
+    )
 
 
 def _score(
     setting: Setting,
-    number: int,
     X: Any,
     side: SideInformation,
-    train: IntArray,
-    test: IntArray,
     score: Callable[[Any, Any], float],
+    number: int,
+    fold: tuple[IntArray, IntArray],
 ) -> float:
     """Fit to the training rows and score the test rows."""
+    train, test = fold
     whole = len(train) == side.n_rows
     model = setting.fit(number, X if whole else _safe_indexing(X, train), side if whole else side.restrict(train))
     return score(model, X if len(test) == side.n_rows else _safe_indexing(X, test))

@@ -7,15 +7,22 @@ cannot-links, and links can be pooled.
 """
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.side.closure import NO_PAIRS, Constraints, all_pairs, chain, components, find_conflicts
-from sidelight.side.ids import read_ids, rows_with_ids
-from sidelight.side.parsing import CodedColumn, FindRows, as_vector, encode, names_array, read_confidence, row_numbers
+from sidelight.side.parsing import (
+    CodedColumn,
+    FindRows,
+    as_vector,
+    encode,
+    names_array,
+    read_confidence,
+    read_ids,
+    row_finder,
+)
 
 
 class PooledLinks(NamedTuple):
@@ -64,7 +71,7 @@ def pool(annotations: Any, *, n: int | None = None, confidence: Any = None, samp
     columns = _columns(annotations)
     ids = None if sample_id is None else read_ids(sample_id, n)
     n_rows = _number_of_rows(columns, n if ids is None else len(ids))
-    find: FindRows = partial(row_numbers, n_rows) if ids is None else partial(rows_with_ids, ids)
+    find = row_finder(n_rows, ids)
     encoded, n_dropped = {}, 0
     for name, column in columns.items():
         encoded[name], absent = _read_column(name, column, n_rows, find)

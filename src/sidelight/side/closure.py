@@ -93,23 +93,7 @@ def certain_constraints(side: "SideInformation", *, labels: bool = True) -> Cons
 
 
 def close(side: "SideInformation") -> Closure:
-    """Work out what the certain statements entail.
-
-    Parameters
-    ----------
-    side : SideInformation
-        Links with a confidence below 1 are not used.
-
-    Returns
-    -------
-    Closure
-        Chunklets, their labels, and the pairs of them that cannot-links keep apart.
-
-    Raises
-    ------
-    ContradictionError
-        If the certain statements contradict each other; the message gives the chain that proves it.
-    """
+    """Work out what the certain statements entail (confidence 1); see `SideInformation.closure`."""
     constraints = certain_constraints(side)
     component = components(constraints)
     conflicts = find_conflicts(constraints, component)

@@ -11,9 +11,7 @@ import numpy as np
 from sidelight._storable import storable
 from sidelight._typing import AnyArray, BoolArray, FloatArray, IntArray
 from sidelight.side import annotators, parsing, transforms
-from sidelight.side.blocks import StatedBlocks, read_blocks
 from sidelight.side.closure import Closure, close
-from sidelight.side.ids import read_ids, rows_with_ids
 
 
 @storable("SideInformation")
@@ -129,14 +127,14 @@ class SideInformation:
         if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 0:
             raise ValueError(f"n must be the number of rows, not {n!r}")
         n = int(n)
-        ids = None if sample_id is None else read_ids(sample_id, n)
-        find: parsing.FindRows = partial(parsing.row_numbers, n) if ids is None else partial(rows_with_ids, ids)
+        ids = None if sample_id is None else parsing.read_ids(sample_id, n)
+        find = parsing.row_finder(n, ids)
         labels, label_names = parsing.unknown_column(n) if y is None else parsing.encode(y, "y", n)
         must = parsing.read_links(must_link, "must_link", find)
         cannot = parsing.read_links(cannot_link, "cannot_link", find)
         parsing.refuse_self_links(cannot, "cannot_link")
         must_confidence, cannot_confidence = parsing.read_confidence(confidence, len(must.pairs), len(cannot.pairs))
-        stated = StatedBlocks(*parsing.unknown_column(n)) if blocks is None else read_blocks(blocks, n, find)
+        stated = parsing.read_blocks(blocks, n, find)
         n_dropped = int((~must.present).sum() + (~cannot.present).sum()) + stated.n_dropped
         n_stated = len(must.pairs) + len(cannot.pairs) + stated.n_stated
         if n_stated and n_dropped == n_stated:

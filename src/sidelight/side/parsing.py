@@ -1,15 +1,16 @@
-"""Read what users pass: columns of labels become codes; links become row numbers with confidences."""
+"""Read what users pass: columns of labels become codes; links, blocks and ids become row numbers."""
 
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from sidelight._typing import AnyArray, BoolArray, FloatArray, IntArray
-from sidelight.side.closure import NO_PAIRS
+from sidelight.side.closure import NO_PAIRS, join_groups
 
-# Finds the rows that users name, -1 for absent rows: `row_numbers` or `ids.rows_with_ids`, given all but the last two.
+# Finds the rows that users name, -1 for absent rows: `row_numbers` or `rows_with_ids`, given all but the last two.
 FindRows = Callable[[AnyArray, Callable[[int], str]], IntArray]
 
 
@@ -335,3 +336,91 @@ def merge_links(pairs: IntArray, confidence: FloatArray) -> tuple[IntArray, Floa
     first = np.ones(len(low), dtype=bool)
     first[1:] = (low[1:] != low[:-1]) | (high[1:] != high[:-1])
     return np.column_stack([low[first], high[first]]), confidence[first]
+
+
+class StatedBlocks(NamedTuple):
+    """Block of each row, names of the blocks, number of memberships listed, and of those that name absent rows."""
+
+    codes: IntArray
+    names: AnyArray
+    n_stated: int = 0
+    n_dropped: int = 0
+
+
+def read_blocks(blocks: Any, n: int, find: FindRows) -> StatedBlocks:
+    """Read blocks: a column of names, one per row; or a list (or mapping by name) of lists of rows or ids; or None."""
+    if blocks is None:
+        return StatedBlocks(*unknown_column(n))
+    if isinstance(blocks, Mapping):
+        return _listed_blocks(list(blocks), list(blocks.values()), n, find)
+    if isinstance(blocks, (list, tuple)) and any(_is_list(block) for block in blocks):
+        return _listed_blocks(list(range(len(blocks))), list(blocks), n, find)
+    return StatedBlocks(*encode(blocks, "blocks", n))
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Iterable) and not isinstance(value, (str, bytes))
+
+
+def _listed_blocks(names: list[Any], blocks: list[Any], n: int, find: FindRows) -> StatedBlocks:
+    members = [NO_PAIRS]
+    n_stated = n_dropped = 0
+    for number, (name, block) in enumerate(zip(names, blocks, strict=True)):
+        if not _is_list(block):
+            raise ValueError(f"blocks[{name!r}] is {block!r}; give each block as a list of its rows")
+        listed = np.asarray(block) if hasattr(block, "__array__") else names_array(list(block))
+        rows = find(listed, partial("blocks[{!r}][{}]".format, name))
+        present = rows[rows >= 0]
+        n_stated += len(rows)
+        n_dropped += len(rows) - len(present)
+        members.append(np.column_stack([present, np.full(len(present), number)]))
+    codes = join_groups(n, np.unique(np.concatenate(members), axis=0), len(names))
+    return StatedBlocks(*compress(codes, names_array(names)), n_stated, n_dropped)
+
+
+def read_ids(sample_id: Any, n: int | None) -> AnyArray:
+    """Read the names of rows: all present, all different."""
+    vector = as_vector(sample_id, "sample_id", n)
+    if vector.dtype.kind in "fOmM":
+        values = vector.tolist()
+        missing = next((row for row, value in enumerate(values) if is_missing(value)), None)
+        if missing is not None:
+            raise ValueError(f"sample_id has no id at row {missing}; give every row an id")
+        vector = names_array([python_value(value) for value in values]) if vector.dtype.kind in "fO" else vector
+    vector = as_int64(vector)
+    first_row: dict[Any, int] = {}
+    if vector.dtype.kind == "O":
+        unfit = next((row for row, name in enumerate(vector) if not isinstance(name, Hashable)), None)
+        if unfit is not None:
+            raise ValueError(f"sample_id holds {vector[unfit]!r} at row {unfit}, which cannot be an id")
+    for row, name in enumerate(vector.tolist()):
+        if first_row.setdefault(name, row) != row:
+            raise ValueError(f"sample_id names rows {first_row[name]} and {row} both {name!r}; ids must be unique")
+    return vector
+
+
+def rows_of(ids: AnyArray, wanted: AnyArray) -> IntArray:
+    """Find the rows that carry the wanted ids, in the shape of ``wanted``; -1 where no row does."""
+    wanted = as_int64(wanted)
+    # Sorting is the fast way for numbers only; strings are slow to sort.
+    if ids.dtype.kind == wanted.dtype.kind == "i" and len(ids):
+        order = np.argsort(ids, kind="stable")
+        place = np.minimum(np.searchsorted(ids, wanted, sorter=order), len(ids) - 1)
+        return np.where(ids[order[place]] == wanted, order[place], -1).astype(np.int64)
+    lookup = {name: row for row, name in enumerate(ids.tolist())} if wanted.size else {}
+    found = [lookup.get(python_value(name), -1) for name in wanted.ravel().tolist()]
+    return np.array(found, dtype=np.int64).reshape(wanted.shape)
+
+
+def rows_with_ids(ids: AnyArray, names: AnyArray, place: Callable[[int], str]) -> IntArray:
+    """Return rows that go by id, -1 where no row carries it; ``place`` locates a flat position, for messages."""
+    if names.dtype.kind == "O":
+        for position, value in enumerate(names.ravel().tolist()):
+            if is_missing(value):
+                raise ValueError(f"{place(position)} names no row: an id is missing; fill it in or remove it")
+    return rows_of(ids, names)
+
+
+def row_finder(n: int, ids: AnyArray | None) -> FindRows:
+    """Return the function that finds rows by their ids, or by number where there are none."""
+    return partial(row_numbers, n) if ids is None else partial(rows_with_ids, ids)

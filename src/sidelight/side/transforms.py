@@ -16,8 +16,16 @@ from sidelight.side.closure import (
     join_groups,
     number_by_first,
 )
-from sidelight.side.ids import read_ids, rows_of
-from sidelight.side.parsing import CodedColumn, choose_rows, compress, names_array, sorted_names, unknown_column
+from sidelight.side.parsing import (
+    CodedColumn,
+    choose_rows,
+    compress,
+    names_array,
+    read_ids,
+    rows_of,
+    sorted_names,
+    unknown_column,
+)
 
 if TYPE_CHECKING:
     from sidelight.side.information import SideInformation

@@ -1,6 +1,5 @@
 """What a column holds, in a few words."""
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -29,10 +28,6 @@ class ColumnFigures(NamedTuple):
     greatest: float
     categories: tuple[str, ...]
     counts: FloatArray
-
-
-# Puts the figures of a column into words.
-Summary = Callable[[ColumnFigures], str]
 
 
 def range_of_numbers(figures: ColumnFigures) -> str:

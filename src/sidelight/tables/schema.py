@@ -12,7 +12,7 @@ from scipy.sparse import csr_array, issparse
 
 from sidelight._storable import storable
 from sidelight._typing import AnyArray, BoolArray, FloatArray, IntArray
-from sidelight.tables.column_summary import Summary, range_of_numbers
+from sidelight.tables.column_summary import ColumnFigures, range_of_numbers
 from sidelight.tables.comparison import MEANS, Comparison
 from sidelight.tables.frame import RawColumn, raw_columns
 from sidelight.tables.validation import as_frame, check_choice, column_label, column_names
@@ -45,7 +45,7 @@ class ColumnKind(ABC):
         share of the sum of its row.
     comparison : Comparison
         How clusters are compared on such a column, or on each of its categories.
-    summary : Summary
+    summary : staticmethod
         How a report summarises such a column.
     """
 
@@ -56,7 +56,7 @@ class ColumnKind(ABC):
     encodes: ClassVar[bool] = False
     compositional: ClassVar[bool] = False
     comparison: ClassVar[Comparison] = MEANS
-    summary: ClassVar[Summary] = staticmethod(range_of_numbers)
+    summary: ClassVar["staticmethod[[ColumnFigures], str]"] = staticmethod(range_of_numbers)
 
     @abstractmethod
     def recognises(self, column: RawColumn) -> bool:

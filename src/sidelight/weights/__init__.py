@@ -7,8 +7,7 @@ from sidelight.weights.bayesian import (
     LearnedConcentration,
     StickBreakingWeights,
 )
-from sidelight.weights.link_normalisers import ConditionalWeights, PairWeights
-from sidelight.weights.maximum_likelihood import MaximumLikelihoodWeights
+from sidelight.weights.maximum_likelihood import ConditionalWeights, MaximumLikelihoodWeights, PairWeights
 
 __all__ = [
     "ConditionalWeights",

@@ -4,7 +4,7 @@ The concentration of the prior is given, or learned under a gamma prior.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -28,25 +28,9 @@ class Gamma(NamedTuple):
     rate: float
 
 
-class Concentration(Protocol):
-    """The concentration η of a stick-breaking prior, β ~ Beta(1, η), and its posterior q(η) given the sticks."""
-
-    def belief(self, n_sticks: int, log_rest: float) -> Gamma | None:
-        """Return q(η) given Σ E ln(1 − β) over the sticks; None where the concentration is given."""
-
-    def mean(self, belief: Gamma | None) -> float:
-        """Return E η; for None its value before the first update."""
-
-    def log_mean(self, belief: Gamma | None) -> float:
-        """Return E ln η."""
-
-    def log_prior(self, belief: Gamma | None) -> float:
-        """Return −KL(q(η) ‖ p(η))."""
-
-
 @dataclass(frozen=True)
 class GivenConcentration:
-    """A fixed concentration."""
+    """A fixed concentration η of a stick-breaking prior, β ~ Beta(1, η), with the methods of a learned one."""
 
     value: float
 
@@ -76,12 +60,12 @@ class LearnedConcentration:
 
     prior: Gamma
 
-    def belief(self, n_sticks: int, log_rest: float) -> Gamma:
-        """Return q(η)."""
+    def belief(self, n_sticks: int, log_rest: float) -> Gamma | None:
+        """Return q(η) given Σ E ln(1 − β) over the sticks."""
         return Gamma(self.prior.shape + n_sticks, self.prior.rate - log_rest)
 
     def mean(self, belief: Gamma | None) -> float:
-        """Return E η."""
+        """Return E η; for None its value before the first update."""
         shape, rate = self.prior if belief is None else belief
         return shape / rate
 
@@ -103,14 +87,8 @@ class LearnedConcentration:
 class Sticks(NamedTuple):
     """The posterior of the sticks.
 
-    Parameters
-    ----------
-    order : (T,)
-        The component of the first stick, of the second, and so on.
-    first, second : (T − 1,)
-        Parameters of q(β) = Beta(first, second) of every stick but the last, which is the remainder.
-    concentration : Gamma, optional
-        q(η), None where the concentration is given.
+    ``order`` (T,) has the component of the first stick, of the second, and so on; q(β) = Beta(first, second), both
+    (T − 1,), of every stick but the last, which is the remainder; ``concentration`` is q(η), None where η is given.
     """
 
     order: IntArray
@@ -126,16 +104,11 @@ class StickBreakingWeights:
     q(β_k) = Beta(1 + N_k, η + Σ_{l>k} N_l) as in Echraibi et al. 2019, appendix A, but the last stick is fixed,
     q(β_T = 1) = 1, without which the weights of a truncated process do not sum to one. The order of the sticks is
     optimised too: the largest component first, unless the previous order gives a higher bound (Kurihara et al. 2007).
-
-    Parameters
-    ----------
-    n_components : int
-        T, where the process is truncated.
-    concentration : Concentration
+    ``n_components`` is T, where the process is truncated.
     """
 
     n_components: int
-    concentration: Concentration
+    concentration: GivenConcentration | LearnedConcentration
 
     @property
     def classes(self) -> IntArray:
@@ -209,11 +182,7 @@ class DirichletBelief(NamedTuple):
 class DirichletWeights:
     """π ~ Dir(α, …, α), so that ε_k = α + N_k and E ln π_k = ψ(ε_k) − ψ(Σ ε).
 
-    Parameters
-    ----------
-    n_components : int
-    concentration : float or Gamma
-        α of every component; or the prior of the sum Σ α, which is then estimated by its mode, jointly with q(π).
+    ``concentration`` is α; or the prior of the sum Σ α, which is then estimated by its mode, jointly with q(π).
     """
 
     n_components: int

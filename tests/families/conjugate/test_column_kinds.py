@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from sidelight.estimators.base.emission import ConjugateGaussians
-from sidelight.families.conjugate import Bernoulli, Categorical, Gaussian, Multinomial, Poisson
-from sidelight.families.conjugate.gaussian_columns import expected_spread
+from sidelight.estimators.bayesian.prior import expected_spread
+from sidelight.families.conjugate import Bernoulli, Categorical, Multinomial, Poisson
+from sidelight.families.gaussian import Gaussian
 from sidelight.tables.survey import Survey
 
 KINDS = (Gaussian(), Poisson(), Bernoulli(), Categorical(), Multinomial())

@@ -24,7 +24,8 @@ from oracles.conjugate import (
     scores,
     step,
 )
-from sidelight.families.conjugate import Bernoulli, Categorical, Gaussian, Multinomial, Poisson
+from sidelight.families.conjugate import Bernoulli, Categorical, Multinomial, Poisson
+from sidelight.families.gaussian import Gaussian
 from sidelight.kernels.loops import NUMPY
 
 ALL = pytest.mark.parametrize("name", NAMES)

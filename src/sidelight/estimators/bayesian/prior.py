@@ -1,17 +1,21 @@
 """The prior of Gaussian columns: how wide a class is, by what labelled rows say before anything is fitted."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from sidelight._typing import IntArray
+from sidelight._typing import FloatArray, IntArray
 from sidelight.estimators.base.emission import ConjugateGaussians
 from sidelight.estimators.starts.sample import Problem
 from sidelight.families.conjugate import NormalWishart
-from sidelight.families.conjugate.gaussian_columns import ClassSpread, expected_spread
 from sidelight.inference.protocols import AnyFamily
 from sidelight.tables.survey import Survey
+
+# Labels may suggest the width of a class with the weight of at most this many rows: classes differ.
+_MOST_ROWS = 100.0
+# The least that a column may vary within a class, as a fraction of its variance in the table.
+_LEAST_FRACTION = 1e-3
 
 
 def expected_gaussians(
@@ -49,6 +53,48 @@ def expected_gaussians(
         spread = expected_spread(cells, problem.side.labels[labelled], weights, variances)
     expected = spread.rows if rows is None else rows
     return ConjugateGaussians(covariance_type, scale * spread.covariance, expected, mean_precision)
+
+
+class ClassSpread(NamedTuple):
+    """A covariance (d, d) expected of a class, and how many rows it counts for."""
+
+    covariance: FloatArray
+    rows: float
+
+
+def expected_spread(rows: FloatArray, labels: IntArray, weights: FloatArray, variances: FloatArray) -> ClassSpread:
+    """Return the pooled covariance within classes, drawn towards its diagonal; without labels that of the table.
+
+    It counts for as many rows as it has degrees of freedom, at least one and at most a hundred. With few labelled rows
+    the correlations are drawn more: of d columns, d + 1 rows without correlation are added.
+
+    ``rows`` (m, d) are labelled rows, NaN where a cell is missing, ``labels`` (m,) their codes and ``weights`` (m,) how
+    many rows each stands for; ``variances`` (d,) are those of the table, zero where a column never changes.
+    """
+    counted = np.flatnonzero(weights > 0)
+    rows, labels, weights = rows[counted], labels[counted], weights[counted]
+    freedom = float(weights.sum() - len(np.unique(labels)))
+    if freedom < 1:
+        return ClassSpread(np.diag(variances), 1.0)
+    d = len(variances)
+    scatter, seen = np.zeros((d, d)), np.zeros(d)
+    for label in np.unique(labels):
+        members, shares = rows[labels == label], weights[labels == label]
+        observed = ~np.isnan(members)
+        counts = shares @ observed
+        means = shares @ np.where(observed, members, 0.0) / np.maximum(counts, np.finfo(float).tiny)
+        deviations = np.where(observed, members - means, 0.0)
+        scatter += deviations.T @ (shares[:, None] * deviations)
+        seen += np.maximum(counts - 1, 0)
+    # Each column by its own number of observed cells, which keeps the matrix positive.
+    scale = 1.0 / np.sqrt(np.maximum(seen, 1.0))
+    pooled = scatter * np.outer(scale, scale)
+    diagonal = np.where(seen > 0, np.maximum(np.diagonal(pooled), _LEAST_FRACTION * variances), variances)
+    share = freedom / (freedom + d + 1)
+    changing = variances > 0
+    covariance = share * pooled * np.outer(changing, changing)
+    np.fill_diagonal(covariance, np.where(changing, diagonal, 0.0))
+    return ClassSpread(covariance, min(max(freedom, 1.0), _MOST_ROWS))
 
 
 def given_prior(family: AnyFamily, *, mean: Any, degrees: float | None, scatter: Any) -> AnyFamily:

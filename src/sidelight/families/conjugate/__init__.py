@@ -5,7 +5,6 @@ from sidelight.families.conjugate.dirichlet_categorical import Categorical, Cate
 from sidelight.families.conjugate.dirichlet_multinomial import DirichletMultinomial, Multinomial, MultinomialParameters
 from sidelight.families.conjugate.family import ConjugateFamily
 from sidelight.families.conjugate.gamma_poisson import GammaPoisson, Poisson, PoissonParameters
-from sidelight.families.conjugate.gaussian_columns import Gaussian
 from sidelight.families.conjugate.normal_gamma import NormalGamma, NormalGammaParameters
 from sidelight.families.conjugate.normal_wishart import NormalWishart, NormalWishartParameters, printed_divergence
 from sidelight.families.conjugate.product import ProductFamily
@@ -20,7 +19,6 @@ __all__ = [
     "DirichletCategorical",
     "DirichletMultinomial",
     "GammaPoisson",
-    "Gaussian",
     "Multinomial",
     "MultinomialParameters",
     "NormalGamma",

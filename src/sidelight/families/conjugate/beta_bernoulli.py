@@ -10,9 +10,9 @@ from scipy.special import digamma
 from sidelight._storable import storable
 from sidelight._typing import AnyArray, FloatArray
 from sidelight.families.conjugate.family import ConjugateFamily, dirichlet_divergence, symmetric_divergence
-from sidelight.families.conjugate.gaussian_columns import standardised
 from sidelight.families.evaluators.cells import cell_evaluator
 from sidelight.families.evaluators.evaluator import Evaluator
+from sidelight.families.gaussian.columns import standardised
 from sidelight.families.statistics import CellStatistics
 from sidelight.kernels.loops import Backend
 from sidelight.tables.column_summary import share_of_yes
@@ -33,13 +33,7 @@ class BernoulliParameters(NamedTuple):
 @storable("BetaBernoulli")
 @dataclass(frozen=True, eq=False)
 class BetaBernoulli(ConjugateFamily[BernoulliParameters, CellStatistics]):
-    """Independent columns of 0 and 1; a missing cell (NaN) is left out.
-
-    Parameters
-    ----------
-    ones, zeros : (d,)
-        α0 and β0 of every column.
-    """
+    """Independent columns of 0 and 1; a missing cell (NaN) is left out. ``ones`` and ``zeros`` (d,) are α0 and β0."""
 
     ones: FloatArray
     zeros: FloatArray

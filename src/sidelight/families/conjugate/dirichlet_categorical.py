@@ -40,12 +40,8 @@ class CategoricalParameters(NamedTuple):
 class DirichletCategorical(ConjugateFamily[CategoricalParameters, CountStatistics]):
     """Independent columns of category codes 0 … V_j − 1; a missing code (NaN) is left out.
 
-    Parameters
-    ----------
-    categories : tuple of int
-        V_j, the number of categories of each column.
-    concentrations : (Σ categories,)
-        α0 of every category, column after column.
+    ``categories`` are V_j, the number of categories of each column, and ``concentrations`` (Σ categories,) α0 of every
+    category, column after column.
     """
 
     categories: tuple[int, ...]

@@ -46,12 +46,8 @@ class DirichletMultinomial(ConjugateFamily[MultinomialParameters, CountStatistic
     for all components, so that they are normalised. Missing cells are refused: words share the sum of their row, so
     that a row without one of its counts has no simple density.
 
-    Parameters
-    ----------
-    concentrations : (words,)
-        α0 of every word.
-    length : int
-        The sum of the rows that :meth:`sample` draws; no part of the model.
+    ``concentrations`` (words,) are α0 of every word. ``length``, the sum of the rows that :meth:`sample` draws, is not
+    part of the model.
     """
 
     concentrations: FloatArray

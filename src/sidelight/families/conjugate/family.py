@@ -6,6 +6,7 @@ statistics T.
 """
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
 from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
@@ -75,6 +76,24 @@ class ConjugateFamily(ABC, Generic[Parameters, Statistics]):
         Where all components share one prior, that is the family itself.
         """
         return self
+
+
+@dataclass(frozen=True, eq=False)
+class ConjugateGaussian(ConjugateFamily[Parameters, Statistics]):
+    """Gaussians whose means have a normal prior.
+
+    ``centre`` (d,), the mean of the table, is where rows are measured from in the linear form. ``mean`` is m0, the
+    prior mean of all components (d,) or of each (components, d), and ``mean_precision`` κ0, the number of rows that it
+    counts for.
+    """
+
+    centre: FloatArray
+    mean: FloatArray
+    mean_precision: float
+
+    def narrowed(self, components: IntArray) -> Self:
+        """Return the family whose prior means are those of these components."""
+        return self if self.mean.ndim == 1 else replace(self, mean=self.mean[components])
 
 
 def dirichlet_divergence(concentrations: FloatArray, prior: FloatArray) -> FloatArray:

@@ -40,10 +40,7 @@ class PoissonParameters(NamedTuple):
 class GammaPoisson(ConjugateFamily[PoissonParameters, CellStatistics]):
     """Independent columns of counts 0, 1, 2, …; a missing cell (NaN) is left out. Densities include 1 / x!.
 
-    Parameters
-    ----------
-    shapes, rates : (d,)
-        a0 and b0 of every column; the prior's rate of events is a0 / b0.
+    ``shapes`` and ``rates`` (d,) are a0 and b0 of every column; the prior's rate of events is a0 / b0.
     """
 
     shapes: FloatArray

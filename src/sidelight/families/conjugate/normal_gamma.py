@@ -1,7 +1,7 @@
 """Gaussian components whose features are uncorrelated, with a Normal-Gamma posterior per feature."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -9,9 +9,9 @@ from numpy.random import RandomState
 from scipy.special import digamma, gammaln
 
 from sidelight._storable import storable
-from sidelight._typing import FloatArray, IntArray
+from sidelight._typing import FloatArray
 from sidelight.families.conjugate.family import (
-    ConjugateFamily,
+    ConjugateGaussian,
     gamma_divergence,
     normal_divergence,
     symmetric_gamma_divergence,
@@ -20,20 +20,14 @@ from sidelight.families.evaluators.cells import CellwisePredictive, cell_evaluat
 from sidelight.families.evaluators.centred import ScaledCellEvaluator
 from sidelight.families.evaluators.evaluator import Evaluator
 from sidelight.families.evaluators.linear import linear_form_is_exact
-from sidelight.families.gaussian.covariance import CovariancePrior
+from sidelight.families.gaussian.columns import CovariancePrior
 from sidelight.families.statistics import SquareStatistics
 from sidelight.kernels.loops import Backend
 
 
 @storable("NormalGammaParameters")
 class NormalGammaParameters(NamedTuple):
-    """Posteriors μ | λ ~ N(m, 1/(κλ)), λ ~ Gamma(a, rate b), one per component and column.
-
-    Parameters
-    ----------
-    means, mean_precision, shapes, rates : (components, d)
-        m, κ, a and b.
-    """
+    """Posteriors μ | λ ~ N(m, 1/(κλ)), λ ~ Gamma(a, rate b): m, κ, a and b, all (components, d)."""
 
     means: FloatArray
     mean_precision: FloatArray
@@ -43,26 +37,12 @@ class NormalGammaParameters(NamedTuple):
 
 @storable("NormalGamma")
 @dataclass(frozen=True, eq=False)
-class NormalGamma(ConjugateFamily[NormalGammaParameters, SquareStatistics]):
+class NormalGamma(ConjugateGaussian[NormalGammaParameters, SquareStatistics]):
     """Gaussians with one variance per feature and component under Normal-Gamma priors; missing cells are left out.
 
-    Parameters
-    ----------
-    centre : (d,)
-        Where rows are measured from in the linear form: the mean of the table.
-    mean : (d,) or (components, d)
-        m0, the prior mean, of all components or of each.
-    mean_precision : float
-        κ0, the number of rows that the prior mean counts for.
-    shape : float
-        a0.
-    rates : (d,)
-        b0; the prior's variances, as 1 / E λ, are b0 / a0.
+    ``shape`` is a0 and ``rates`` (d,) are b0; the prior's variances, as 1 / E λ, are b0 / a0.
     """
 
-    centre: FloatArray
-    mean: FloatArray
-    mean_precision: float
     shape: float
     rates: FloatArray
 
@@ -76,18 +56,10 @@ class NormalGamma(ConjugateFamily[NormalGammaParameters, SquareStatistics]):
         fraction: float = 1.0,
         mean_precision: float = 0.01,
     ) -> Self:
-        """Return the prior in the units of a table.
+        """Return the prior in the units of a table, whose variances are a ``fraction`` of the table's.
 
-        Parameters
-        ----------
-        mean, variances : (d,)
-            Of the table. A column that never changes takes the mean variance of the others.
-        degrees : float
-            2 a0, the number of rows that the prior variances count for.
-        fraction : float
-            The prior's variances as a fraction of the table's.
-        mean_precision : float
-            κ0.
+        A column that never changes takes the mean variance of the others. ``degrees`` is 2 a0, the number of rows that
+        the prior variances count for.
         """
         prior = CovariancePrior.scaled(variances, rows=degrees, fraction=fraction)
         return cls(mean, mean, mean_precision, 0.5 * degrees, 0.5 * prior.scatter)
@@ -191,10 +163,6 @@ class NormalGamma(ConjugateFamily[NormalGammaParameters, SquareStatistics]):
             np.full(means.shape, self.shape),
             np.broadcast_to(self.rates, means.shape).copy(),
         )
-
-    def narrowed(self, components: IntArray) -> Self:
-        """Return the family whose prior means are those of these components."""
-        return self if self.mean.ndim == 1 else replace(self, mean=self.mean[components])
 
     def n_parameters(self, n_components: int) -> int:
         """Return the number of free parameters."""

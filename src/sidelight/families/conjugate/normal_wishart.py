@@ -3,18 +3,20 @@
 Equations are those of Echraibi et al. (2019), appendix A; departures from the print are stated.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.random import RandomState
 from scipy.linalg import solve_triangular
+from scipy.special import gammaln
 
 from sidelight._storable import storable
-from sidelight._typing import FloatArray, IntArray
-from sidelight.families.conjugate.family import ConjugateFamily, multidigamma, normal_divergence, wishart_divergence
-from sidelight.families.evaluators.evaluator import Evaluator
+from sidelight._typing import AnyArray, FloatArray, IntArray
+from sidelight.families.conjugate.family import ConjugateGaussian, multidigamma, normal_divergence, wishart_divergence
+from sidelight.families.evaluators.evaluator import Evaluator, Scorer
 from sidelight.families.evaluators.linear import quadratic_evaluator
 from sidelight.families.evaluators.missing import (
     IncompleteEvaluator,
@@ -22,8 +24,7 @@ from sidelight.families.evaluators.missing import (
     PatternEvaluator,
     pattern_rows,
 )
-from sidelight.families.evaluators.student import StudentPredictive, student_score
-from sidelight.families.gaussian.covariance import CovariancePrior, log_scales, precision_factors
+from sidelight.families.gaussian.columns import CovariancePrior, log_scales, precision_factors
 from sidelight.families.statistics import GaussianStatistics
 from sidelight.kernels.loops import Backend
 
@@ -32,18 +33,8 @@ from sidelight.kernels.loops import Backend
 class NormalWishartParameters(NamedTuple):
     """Posteriors μ | Λ ~ N(m, (κΛ)⁻¹), Λ ~ W(L, ν) with E Λ = νL, one per component.
 
-    Parameters
-    ----------
-    means : (components, d)
-        m.
-    mean_precision : (components,)
-        κ.
-    degrees : (components,)
-        ν.
-    scatter : (components, d, d)
-        Ψ = L⁻¹.
-    factors : (components, d, d)
-        Lower triangular C with CᵀC = L.
+    The fields are m (components, d), κ and ν (components,), Ψ = L⁻¹ and lower triangular C with CᵀC = L
+    (components, d, d).
     """
 
     means: FloatArray
@@ -55,26 +46,13 @@ class NormalWishartParameters(NamedTuple):
 
 @storable("NormalWishart")
 @dataclass(frozen=True, eq=False)
-class NormalWishart(ConjugateFamily[NormalWishartParameters, GaussianStatistics]):
+class NormalWishart(ConjugateGaussian[NormalWishartParameters, GaussianStatistics]):
     """Gaussians with free covariances under a Normal-Wishart prior; missing cells are latent variables of their row.
 
-    Parameters
-    ----------
-    centre : (d,)
-        Where rows are measured from in the linear form: the mean of the table.
-    mean : (d,) or (components, d)
-        m0, the prior mean, of all components or of each.
-    mean_precision : float
-        κ0, the number of rows that the prior mean counts for.
-    degrees : float
-        ν0, more than d − 1.
-    scatter : (d, d)
-        Ψ0 = L0⁻¹; the prior's covariance, as E[Λ]⁻¹, is Ψ0 / ν0.
+    ``degrees`` is ν0, more than d − 1, and ``scatter`` (d, d) is Ψ0 = L0⁻¹; the prior's covariance, as E[Λ]⁻¹, is
+    Ψ0 / ν0.
     """
 
-    centre: FloatArray
-    mean: FloatArray
-    mean_precision: float
     degrees: float
     scatter: FloatArray
 
@@ -95,21 +73,11 @@ class NormalWishart(ConjugateFamily[NormalWishartParameters, GaussianStatistics]
         fraction: float = 1.0,
         mean_precision: float = 0.01,
     ) -> Self:
-        """Return the prior in the units of a table.
+        """Return the prior in the units of a table, whose covariance E[Λ]⁻¹ is a ``fraction`` of the table's.
 
-        Parameters
-        ----------
-        mean : (d,)
-            Of the table.
-        variances : (d,) or (d, d)
-            Variances of the columns, or a covariance, that is positive definite but for columns that never change.
-            Such a column has no variance to scale by and takes the mean variance of the others.
-        degrees : float, optional
-            ν0, d + 2 where not given.
-        fraction : float
-            The prior's covariance E[Λ]⁻¹ as a fraction of the table's.
-        mean_precision : float
-            κ0.
+        ``variances`` are of the columns (d,), or a covariance (d, d) that is positive definite but for columns that
+        never change. Such a column has no variance to scale by and takes the mean variance of the others. ``degrees``
+        is ν0, d + 2 where not given.
         """
         degrees = len(mean) + 2.0 if degrees is None else degrees
         diagonal = variances if variances.ndim == 1 else np.diagonal(variances)
@@ -139,10 +107,10 @@ class NormalWishart(ConjugateFamily[NormalWishartParameters, GaussianStatistics]
         """
         means, mean_precision, degrees, scatter, factors = parameters
         d = means.shape[1]
-        score = partial(student_score, freedom=degrees + 1 - d, precision=mean_precision)
+        score = partial(_student_score, freedom=degrees + 1 - d, precision=mean_precision)
         quadratic = self._quadratic(parameters, np.zeros(len(means)), backend)
         whole_score = partial(score, log_scales=log_scales(factors)[:, None], n_columns=np.array([d]))
-        whole = StudentPredictive(quadratic, -2.0 / degrees, whole_score)
+        whole = _StudentPredictive(quadratic, -2.0 / degrees, whole_score)
         patterns = partial(PatternEvaluator, means, scatter, degrees, score)
         return IncompletePredictive(whole, patterns, pattern_rows(scatter))
 
@@ -227,10 +195,6 @@ class NormalWishart(ConjugateFamily[NormalWishartParameters, GaussianStatistics]
             precision_factors(scatter),
         )
 
-    def narrowed(self, components: IntArray) -> Self:
-        """Return the family whose prior means are those of these components."""
-        return self if self.mean.ndim == 1 else replace(self, mean=self.mean[components])
-
     def n_parameters(self, n_components: int) -> int:
         """Return the number of free parameters."""
         d = len(self.centre)
@@ -272,3 +236,39 @@ def _expected_score(
     """
     constants = 0.5 * (slack[:, None] + n_observed * np.log(degrees / (2 * np.pi))[:, None]) + log_scales
     return constants - 0.5 * degrees[:, None] * distances
+
+
+def _student_score(
+    distances: FloatArray, log_scales: FloatArray, n_columns: IntArray, *, freedom: FloatArray, precision: FloatArray
+) -> FloatArray:
+    """Return the log densities of Student t distributions with f degrees of freedom and shape Ψ (κ + 1) / (κ f).
+
+    ``distances`` (components, rows) are (x − m)ᵀ Ψ⁻¹ (x − m), ``log_scales`` (components, rows or 1) ½ ln|Ψ⁻¹|,
+    ``n_columns`` (rows or 1,) the numbers of columns of Ψ; ``freedom`` is f and ``precision`` κ, both (components,).
+    """
+    shrinkage, halves = (precision / (precision + 1.0))[:, None], 0.5 * freedom[:, None]
+    exponents = halves + 0.5 * n_columns
+    constants = gammaln(exponents) - gammaln(halves) + 0.5 * n_columns * np.log(shrinkage / np.pi) + log_scales
+    scores = np.log1p(shrinkage * distances)
+    scores *= -exponents
+    scores += constants
+    return scores
+
+
+class _StudentPredictive(Scorer):
+    """Student t log densities of complete rows: ``score`` of distances, which are ``factors`` times ``quadratic``."""
+
+    def __init__(self, quadratic: Scorer, factors: FloatArray, score: Callable[[FloatArray], FloatArray]) -> None:
+        self.n_components = quadratic.n_components
+        self.block_rows = quadratic.block_rows
+        self._quadratic = quadratic
+        self._factors = factors
+        self._score = score
+
+    def load(self, block: AnyArray) -> None:
+        """Take a block of rows."""
+        self._quadratic.load(block)
+
+    def log_likelihood(self) -> FloatArray:
+        """Return the log densities (components, rows) of the block."""
+        return self._score(self._factors[:, None] * self._quadratic.log_likelihood())

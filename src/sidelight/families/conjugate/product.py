@@ -83,10 +83,7 @@ class ProductEvaluator(ProductPredictive, Evaluator[ProductStatistics]):
 class ProductFamily(ConjugateFamily[tuple[Any, ...], ProductStatistics]):
     """Independent groups of columns, given the component; parameters are a tuple of the parts' own.
 
-    Parameters
-    ----------
-    parts : tuple of (family, columns)
-        Families with the numbers of the columns they describe. Columns that no part names are left out.
+    ``parts`` are families with the numbers of the columns they describe. Columns that no part names are left out.
     """
 
     parts: tuple[tuple[ConjugateFamily[Any, Any], IntArray], ...]

@@ -64,11 +64,7 @@ def cell_evaluator(
 class CellwisePredictive(Scorer):
     """Predictive log densities that are sums over observed cells of a function of component, column and cell.
 
-    Parameters
-    ----------
-    log_density : callable
-        ``log_density(component, cells)`` returns the terms of cells (rows, columns) without NaN.
-    n_components, n_columns : int
+    ``log_density(component, cells)`` returns the terms of cells (rows, columns) without NaN.
     """
 
     def __init__(self, log_density: Callable[[int, FloatArray], FloatArray], n_components: int, n_columns: int) -> None:

@@ -21,13 +21,8 @@ _Reduce = Callable[[FloatArray], FloatArray]
 class _CentredEvaluator(Evaluator[GaussianStatistics]):
     """The loop over components and the buffers that the evaluators share.
 
-    Parameters
-    ----------
-    means : (components, d)
-    constants : (components,)
-        Log densities at the means.
-    reduce : callable
-        Makes the part of the second moments that the family keeps.
+    ``constants`` (components,) are log densities at the ``means`` (components, d); ``reduce`` makes the part of the
+    second moments that the family keeps.
     """
 
     block_rows = 384
@@ -152,10 +147,7 @@ class ScaledEvaluator(_CentredEvaluator):
 class ScaledCellEvaluator(Evaluator[SquareStatistics]):
     """Scores Σ_j c_j − ½ s_j² (x_j − m_j)² over the observed cells, and their squares about each mean.
 
-    Parameters
-    ----------
-    means, scales, constants : (components, d)
-        m, s and c.
+    ``means``, ``scales`` and ``constants`` (components, d) are m, s and c.
     """
 
     block_rows = ScaledEvaluator.block_rows

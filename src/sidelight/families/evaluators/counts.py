@@ -51,13 +51,8 @@ def log_multinomial_coefficients(block: Any) -> FloatArray:
 class CountEvaluator(Evaluator[CountStatistics]):
     """Log densities Σ_v x_v w_v + a term of the row, and weighted sums of counts.
 
-    Parameters
-    ----------
-    weights : (components, words)
-    row_terms : callable, optional
-        ``row_terms(counts)`` returns a term of the log densities of each row (rows,); zero where not given.
-    read : callable, optional
-        ``read(block)`` makes counts of a block, which are the block itself where not given.
+    ``weights`` (components, words) are w; ``row_terms(counts)`` returns the terms (rows,), zero where not given, and
+    ``read(block)`` makes counts of a block, which are the block itself where not given.
     """
 
     def __init__(
@@ -105,12 +100,7 @@ class CountEvaluator(Evaluator[CountStatistics]):
 
 
 class CountPredictive(Scorer):
-    """Dirichlet-multinomial log densities; only cells that are not zero are visited.
-
-    Parameters
-    ----------
-    concentrations : (components, words)
-    """
+    """Dirichlet-multinomial log densities, by concentrations (components, words); only cells above 0 are visited."""
 
     def __init__(self, concentrations: FloatArray) -> None:
         self.n_components, n_words = concentrations.shape

@@ -105,17 +105,14 @@ def linear_form_is_exact(reach: FloatArray, precisions: FloatArray) -> bool:
     the squared distance from the component's mean; the error is machine precision times that size. This bounds
     the error by absolute values, where (μ−c)ᵀΛ(μ−c) alone would miss the terms that cancel within it.
 
-    Parameters
-    ----------
-    reach : (components, d)
-        How far the rows of each component lie from the centre, per feature.
-    precisions : (components, d, d) or (components, d)
-        Inverse covariances, or their diagonals.
+    ``reach`` (components, d) is how far the rows of each component lie from the centre, per feature; ``precisions`` are
+    inverse covariances (components, d, d), or their diagonals (components, d).
     """
     magnitude = np.abs(precisions)
-    subscripts = "ki,kij,kj->k" if precisions.ndim == 3 else "ki,ki,ki->k"
-    operands = (reach, magnitude, reach) if precisions.ndim == 3 else (reach, reach, magnitude)
-    size = np.einsum(subscripts, *operands)
+    if precisions.ndim == 3:
+        size = np.einsum("ki,kij,kj->k", reach, magnitude, reach)
+    else:
+        size = np.einsum("ki,ki,ki->k", reach, reach, magnitude)
     return bool(np.finfo(float).eps * size.max() < _TOLERATED_ERROR)
 
 
@@ -129,18 +126,9 @@ def quadratic_evaluator(
 ) -> Evaluator[GaussianStatistics]:
     """Return the quickest evaluator of c − ½ |C(x − m)|² that is exact enough.
 
-    Parameters
-    ----------
-    means : (components, d)
-    factors : (components, d, d)
-        Lower triangular C.
-    deviations : (components, d)
-        How far the rows of each component lie from its mean: square roots of the diagonal of (CᵀC)⁻¹.
-    constants : (components,)
-        c, the value at the mean.
-    centre : (d,)
-        Where rows are measured from in the linear form.
-    backend : Backend
+    ``means`` (components, d) are m, ``factors`` (components, d, d) lower triangular C, and ``constants`` (components,)
+    c, the value at the mean. ``deviations`` (components, d) say how far the rows of each component lie from its mean:
+    square roots of the diagonal of (CᵀC)⁻¹. The linear form measures rows from ``centre`` (d,).
     """
     d = len(centre)
     rows, columns = _upper_triangle(d)

@@ -23,7 +23,7 @@ import numpy as np
 
 from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.families.evaluators.evaluator import Evaluator, Scorer
-from sidelight.families.gaussian.covariance import precision_factors
+from sidelight.families.gaussian.columns import precision_factors
 from sidelight.families.statistics import GaussianStatistics
 from sidelight.kernels.loops import QuadraticForm, front, has_missing
 
@@ -40,16 +40,9 @@ def pattern_rows(scatter: FloatArray) -> int:
 
 
 class IncompletePredictive(Scorer):
-    """Take complete rows to a quick scorer and rows with missing cells to a :class:`PatternEvaluator`.
+    """Take complete rows to a quick scorer, ``whole``, and rows with missing cells to a :class:`PatternEvaluator`.
 
-    Parameters
-    ----------
-    whole : Scorer
-        For rows without NaN.
-    patterns : callable
-        Makes the evaluator of the other rows, when the first of them comes.
-    most_rows : int
-        Rows of a block that ``patterns`` can take.
+    ``patterns`` makes the latter, of blocks of at most ``most_rows`` rows, when the first such row comes.
     """
 
     def __init__(self, whole: Scorer, patterns: Callable[[], "PatternEvaluator"], most_rows: int) -> None:
@@ -159,15 +152,10 @@ class Patterns:
 
 
 class PatternEvaluator(Evaluator[GaussianStatistics]):
-    """Scores and statistics of rows with missing cells.
+    """Scores and statistics of rows with missing cells, by m (components, d), Ψ (components, d, d) and ν (components,).
 
     Parameters
     ----------
-    means : (components, d)
-    scatter : (components, d, d)
-        Ψ.
-    degrees : (components,)
-        ν.
     score : callable
         ``score(distances, log_scales, n_observed)`` turns distances (x_o − m_o)ᵀ Ψ_oo⁻¹ (x_o − m_o) and ½ ln|Ψ_oo⁻¹|,
         both (components, rows), and |o| (rows,) into log densities.

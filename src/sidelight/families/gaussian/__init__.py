@@ -1,9 +1,9 @@
 """Gaussian emissions by maximum likelihood with an optional covariance prior (MAP)."""
 
-from sidelight.families.gaussian.covariance import CovariancePrior
+from sidelight.families.gaussian.columns import CovariancePrior, Gaussian
 from sidelight.families.gaussian.diagonal import DiagonalGaussian
 from sidelight.families.gaussian.full import FullGaussian
 from sidelight.families.gaussian.spherical import SphericalGaussian
 from sidelight.families.gaussian.tied import TiedGaussian
 
-__all__ = ["CovariancePrior", "DiagonalGaussian", "FullGaussian", "SphericalGaussian", "TiedGaussian"]
+__all__ = ["CovariancePrior", "DiagonalGaussian", "FullGaussian", "Gaussian", "SphericalGaussian", "TiedGaussian"]

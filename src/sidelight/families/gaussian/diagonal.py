@@ -12,7 +12,7 @@ from sidelight._typing import AnyArray, FloatArray
 from sidelight.families.evaluators.centred import ScaledEvaluator
 from sidelight.families.evaluators.evaluator import Evaluator
 from sidelight.families.evaluators.linear import LinearEvaluator, linear_form_is_exact
-from sidelight.families.gaussian.covariance import CentredFamily, log_density_at_mean, positive_variances
+from sidelight.families.gaussian.columns import CentredFamily, log_density_at_mean, positive_variances
 from sidelight.families.statistics import GaussianStatistics
 from sidelight.kernels.loops import Backend
 

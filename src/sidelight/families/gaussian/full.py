@@ -11,7 +11,7 @@ from sidelight._storable import storable
 from sidelight._typing import FloatArray
 from sidelight.families.evaluators.evaluator import Evaluator
 from sidelight.families.evaluators.linear import quadratic_evaluator
-from sidelight.families.gaussian.covariance import CentredFamily, log_density_at_mean, log_scales, precision_factors
+from sidelight.families.gaussian.columns import CentredFamily, log_density_at_mean, log_scales, precision_factors
 from sidelight.families.statistics import GaussianStatistics
 from sidelight.kernels.loops import Backend
 

@@ -1,4 +1,4 @@
-"""Covariances of Gaussians: the prior that keeps a component from collapsing onto a few rows, and their inverses."""
+"""Columns of numbers: their kind, the prior that keeps a component from collapsing onto a few rows, and factors."""
 
 import math
 from abc import ABC, abstractmethod
@@ -6,14 +6,45 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import numpy as np
+from numpy.random import RandomState
 
 from sidelight._storable import storable
 from sidelight._typing import FloatArray, IntArray
 from sidelight.exceptions import SingularCovarianceError
 from sidelight.families.evaluators.evaluator import Evaluator
 from sidelight.kernels.loops import Backend
+from sidelight.tables.column_summary import range_of_numbers
+from sidelight.tables.comparison import MEANS
+from sidelight.tables.frame import RawColumn
+from sidelight.tables.schema import Categories, ColumnKind
+from sidelight.tables.survey import Survey
 
 Parameters = TypeVar("Parameters", bound=tuple[Any, ...])
+
+
+class Gaussian(ColumnKind):
+    """Columns of numbers."""
+
+    name, noun, plural = "gaussian", "number", "numbers"
+    comparison = MEANS
+    summary = staticmethod(range_of_numbers)
+
+    def recognises(self, column: RawColumn) -> bool:
+        """Say whether a column holds numbers; integers that look like 0 and 1 or like counts fit other kinds better."""
+        return column.holds in ("numbers", "integers")
+
+    def embed(self, cells: Any, weights: FloatArray, survey: Survey, random: RandomState) -> FloatArray:
+        """Return the columns standardised."""
+        return standardised(cells, survey)
+
+    def family(self, survey: Survey, categories: Categories, settings: Any) -> Any:
+        """Return one family of all Gaussian columns, as the estimator has it."""
+        return settings.gaussian(survey)
+
+
+def standardised(cells: FloatArray, survey: Survey) -> FloatArray:
+    """Return cells (m, columns) with mean zero and variance one, or none; missing ones lie at the mean."""
+    return np.nan_to_num((cells - survey.mean) / survey.scale)
 
 
 @storable("CovariancePrior")
@@ -22,15 +53,8 @@ class CovariancePrior:
     """A penalty -½ [ν ln|Σ| + tr(Ψ Σ⁻¹)] with diagonal Ψ; the covariance that maximises is (S + Ψ) / (N + ν).
 
     It is part of the objective, so that every step still raises it; a ridge added after the step does not.
-
-    Parameters
-    ----------
-    scatter : (d,)
-        The diagonal of Ψ.
-    rows : float
-        ν, the number of rows the prior counts for.
-    spread : (d,)
-        Variances of the whole table: the covariance of a component that owns no row when there is no prior.
+    ``scatter`` (d,) is the diagonal of Ψ, ``rows`` is ν, the number of rows the prior counts for, and ``spread`` (d,)
+    are the variances of the whole table: the covariance of a component that owns no row when there is no prior.
     """
 
     scatter: FloatArray
@@ -48,15 +72,7 @@ class CovariancePrior:
         return cls(scatter=rows * fraction * spread, rows=rows, spread=spread)
 
     def log_density(self, log_determinant: FloatArray, precision_diagonal: FloatArray) -> float:
-        """Return the penalty summed over covariances.
-
-        Parameters
-        ----------
-        log_determinant : (m,)
-            ln|Σ| of each covariance.
-        precision_diagonal : (m, d)
-            Diagonals of the inverses.
-        """
+        """Return the penalty summed over covariances, by ln|Σ| (m,) and the diagonals (m, d) of their inverses."""
         return float(-0.5 * (self.rows * log_determinant.sum() + (precision_diagonal @ self.scatter).sum()))
 
 
@@ -64,13 +80,8 @@ class CovariancePrior:
 class CentredFamily(ABC, Generic[Parameters]):
     """Gaussians whose rows are measured from a centre and whose covariances have a prior.
 
-    The first two of their parameters are the means and the covariances, or the variances.
-
-    Parameters
-    ----------
-    centre : (d,)
-        Where rows are measured from in the linear form: the mean of the table.
-    prior : CovariancePrior
+    The first two of their parameters are the means and the covariances, or the variances. ``centre`` (d,), the mean of
+    the table, is where rows are measured from in the linear form.
     """
 
     centre: FloatArray
