@@ -5,8 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sidelight._typing import FloatArray, IntArray
-from sidelight.kernels.logspace import finite
-from sidelight.kernels.loops import Chooser, softly
+from sidelight.kernels.loops import Chooser, finite, softly
 
 # Scores of a block: more would leave the cache.
 _BLOCK_SCORES = 60_000

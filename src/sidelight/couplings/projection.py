@@ -11,8 +11,7 @@ from scipy.sparse import csr_array
 from sidelight._typing import BoolArray, FloatArray, IntArray
 from sidelight.couplings.class_densities import class_densities
 from sidelight.inference.coupled_rows import EStep, JointCoupling
-from sidelight.kernels.logspace import shares
-from sidelight.kernels.loops import owners
+from sidelight.kernels.loops import owners, shares
 
 _MOST_STEPS, _MOST_RESTARTS = 500, 20
 # How much a constraint may be exceeded, and the gap between the problem and its dual relative to the evidence: both far

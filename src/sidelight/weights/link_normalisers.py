@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from sidelight._typing import AnyArray, FloatArray, IntArray
-from sidelight.kernels.logspace import log_sum_of_others
+from sidelight.kernels.loops import log_sum_of_others
 from sidelight.weights.maximum_likelihood import MaximumLikelihoodWeights
 
 # The weight of an empty class, which keeps its logarithm finite.

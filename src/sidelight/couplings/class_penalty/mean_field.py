@@ -7,9 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sidelight._typing import FloatArray
-from sidelight.couplings.class_penalty.pair_sums import PairSums
-from sidelight.couplings.class_penalty.sweeps import IndependentSet, RunningSums, independent_sets
-from sidelight.kernels.logspace import log_shares
+from sidelight.couplings.class_penalty.pair_sums import IndependentSet, PairSums, RunningSums, independent_sets
+from sidelight.kernels.loops import log_shares
 
 # A step is kept if the energy falls by this part of what it would if rows were free; rows that jump back and forth in
 # pairs leave it where it was.

@@ -15,7 +15,7 @@ from sidelight._typing import FloatArray, IntArray
 from sidelight.couplings.link_graph.exact.elimination import Loop
 from sidelight.couplings.link_graph.exact.trees import Message, maximal
 from sidelight.graphs.colouring import OutOfBudgetError, UncolourableError, colour, neighbour_lists
-from sidelight.kernels.logspace import log_sum, shares
+from sidelight.kernels.loops import log_sum, shares
 
 SOFTENING = 1e-3
 # Damping: the share of an old message, in the logarithm, that is kept once messages do not converge within some sweeps.

@@ -25,6 +25,7 @@ from sidelight.inference.coupled_rows import (
     CoupledRows,
     CouplingState,
     EStep,
+    FixedCoupling,
     JointCoupling,
 )
 from sidelight.kernels.loops import Choice, Chooser, outright, owners, softmax
@@ -179,7 +180,7 @@ class LinkGraph(JointCoupling[Any]):
 
 
 @dataclass(frozen=True, eq=False)
-class LinkGraphs:
+class LinkGraphs(FixedCoupling[Any]):
     """Several link graphs as one coupling: its E-step is theirs, and its evidence their sum.
 
     Parameters
@@ -200,8 +201,6 @@ class LinkGraphs:
         """Whether every step raises the objective."""
         return all(graph.monotone for graph in self.graphs)
 
-    takes_rows = True
-
     def expect(
         self, rows: CoupledRows, log_weights: FloatArray, state: CouplingState[None, Any]
     ) -> CoupledExpectation[Any, None, Any]:
@@ -220,17 +219,6 @@ class LinkGraphs:
         """Yield how the rows are assigned, graph after graph."""
         for graph, part, kept in self._each(rows, state):
             yield from graph.assign(part, log_weights, kept)
-
-    def update(self, counts: None) -> None:
-        """Return None: there are no parameters."""
-
-    def log_prior(self, parameters: None) -> float:
-        """Return 0: there are no parameters."""
-        return 0.0
-
-    def regrouped(self, state: CouplingState[None, Any], groups: IntArray) -> CouplingState[None, Any]:
-        """Return an empty state: the next E-step starts anew."""
-        return CouplingState()
 
     def _each(
         self, rows: CoupledRows, state: CouplingState[None, Any]

@@ -9,7 +9,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components, dijkstra
 
 from sidelight._typing import AnyArray, IntArray
-from sidelight.couplings.link_graph.exact.two_classes import double_cover
+from sidelight.couplings.link_graph.exact.direct import double_cover
 from sidelight.couplings.link_graph.problem import LinkProblem, Names
 from sidelight.exceptions import InfeasibleError
 from sidelight.graphs.colouring import OutOfBudgetError, UncolourableError, colour, find_conflict, neighbour_lists

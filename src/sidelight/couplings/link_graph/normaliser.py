@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from sidelight._typing import FloatArray, IntArray
-from sidelight.couplings.link_graph.exact.pairs import Pairs, infer_pairs
+from sidelight.couplings.link_graph.exact.direct import Pairs, infer_pairs
 from sidelight.couplings.link_graph.plan import Plan, infer
-from sidelight.kernels.logspace import shares
+from sidelight.kernels.loops import shares
 
 
 class PriorSum(NamedTuple):

@@ -10,7 +10,15 @@ import numpy as np
 
 from sidelight._typing import FloatArray, IntArray
 from sidelight.couplings.link_graph import belief_propagation as bp
-from sidelight.couplings.link_graph.exact import trees, two_classes
+from sidelight.couplings.link_graph.exact import trees
+from sidelight.couplings.link_graph.exact.direct import (
+    Contraction,
+    PairBackend,
+    Pairs,
+    contract,
+    decide_pairs,
+    pair_backend_for,
+)
 from sidelight.couplings.link_graph.exact.elimination import (
     MAX_ENTRIES,
     Batch,
@@ -19,11 +27,10 @@ from sidelight.couplings.link_graph.exact.elimination import (
     decide_batch,
     infer_batch,
 )
-from sidelight.couplings.link_graph.exact.pairs import PairBackend, Pairs, decide_pairs, pair_backend_for
 from sidelight.couplings.link_graph.feasibility import refuse_impossible_links
 from sidelight.couplings.link_graph.problem import LabelledNodes, LinkProblem, take_out_labelled
 from sidelight.exceptions import InfeasibleError
-from sidelight.kernels.logspace import log, log_sum, potentials, shares
+from sidelight.kernels.loops import log, log_sum, potentials, shares
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +62,7 @@ class Plan:
 
     problem: LinkProblem
     n_classes: int
-    contraction: two_classes.Contraction | None
+    contraction: Contraction | None
     graph: LinkProblem
     labelled: LabelledNodes | None
     isolated: IntArray
@@ -103,7 +110,7 @@ def plan(
         raise ValueError(f"n_classes={n_classes}, but the labels name {n_labels} classes; raise n_classes")
     contraction = None
     if problem.is_certain.any():
-        contraction = two_classes.contract(problem) if n_classes == 2 else None
+        contraction = contract(problem) if n_classes == 2 else None
         if contraction is None:
             refuse_impossible_links(problem, n_classes)
     graph = problem if contraction is None else contraction.graph
@@ -212,8 +219,8 @@ def infer(plan: Plan, unary: FloatArray, messages: bp.Messages | None = None) ->
     if plan.contraction is None:
         return Inference(found.marginals, found.same, found.log_partition, kept)
     return Inference(
-        two_classes.spread_shares(plan.contraction, found.marginals),
-        two_classes.spread_same(plan.contraction, found.same),
+        plan.contraction.spread_shares(found.marginals),
+        plan.contraction.spread_same(found.same),
         found.log_partition + plan.contraction.constant,
         kept,
     )
@@ -223,7 +230,7 @@ def infer(plan: Plan, unary: FloatArray, messages: bp.Messages | None = None) ->
 @np.errstate(invalid="ignore")
 def _infer(plan: Plan, unary: FloatArray, messages: bp.Messages | None, *, with_pairs: bool = False) -> _GraphBeliefs:
     """Infer on the plan's graph, piece by piece."""
-    scores = unary if plan.contraction is None else two_classes.gather(plan.contraction, unary)
+    scores = unary if plan.contraction is None else plan.contraction.gather(unary)
     marginals, same = np.empty_like(scores), np.empty(len(plan.graph.edges))
     log_partition, labelled, forest = 0.0, plan.labelled, None
     if labelled is not None:
@@ -312,8 +319,8 @@ def pair_marginals(plan: Plan, unary: FloatArray, messages: bp.Messages | None =
         pairs[plan.labelled.edges] = found.marginals[ends[:, 0], :, None] * found.marginals[ends[:, 1], None, :]
     if plan.contraction is None:
         return pairs
-    marginals = two_classes.spread_shares(plan.contraction, found.marginals)
-    return two_classes.spread_pairs(plan.contraction, pairs, marginals, plan.problem.edges)
+    marginals = plan.contraction.spread_shares(found.marginals)
+    return plan.contraction.spread_pairs(pairs, marginals, plan.problem.edges)
 
 
 def most_probable(plan: Plan, unary: FloatArray) -> tuple[IntArray, float]:
@@ -322,7 +329,7 @@ def most_probable(plan: Plan, unary: FloatArray) -> tuple[IntArray, float]:
     Where the plan is not exact: a good assignment, which breaks certain links only where repair fails; its score is
     then -inf.
     """
-    scores = unary if plan.contraction is None else two_classes.gather(plan.contraction, unary)
+    scores = unary if plan.contraction is None else plan.contraction.gather(unary)
     classes = np.empty(plan.graph.n_nodes, dtype=np.int64)
     if plan.labelled is not None:
         classes[plan.labelled.nodes] = plan.labelled.classes
@@ -341,7 +348,7 @@ def most_probable(plan: Plan, unary: FloatArray) -> tuple[IntArray, float]:
         trees.decide_downward(plan.forest, upward, inner)
         classes[plan.forest.nodes] = inner
     if plan.contraction is not None:
-        classes = two_classes.spread_classes(plan.contraction, classes)
+        classes = plan.contraction.spread_classes(classes)
     equal = classes[plan.problem.edges[:, 0]] == classes[plan.problem.edges[:, 1]]
     links = np.where(equal, plan.problem.log_equal, plan.problem.log_different).sum()
     return classes, float(unary[np.arange(len(classes)), classes].sum() + links)

@@ -11,7 +11,7 @@ import numpy as np
 from sidelight._storable import storable
 from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.couplings.potts.plan import Plan, Stage
-from sidelight.inference.coupled_rows import Assignment, CoupledExpectation, CoupledRows, CouplingState
+from sidelight.inference.coupled_rows import Assignment, CoupledExpectation, CoupledRows, CouplingState, FixedCoupling
 from sidelight.inference.fused import can_sweep, sweep
 from sidelight.inference.protocols import Evaluator
 from sidelight.inference.rows import Block
@@ -58,7 +58,7 @@ class _Part(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class PottsField:
+class PottsField(FixedCoupling[FieldMemory]):
     """Side information as a likelihood, p(statements | z) ∝ exp(−E(z)) (after Echraibi et al. 2019, section 2.3).
 
     With S_c = Σ r_n over the rows of label c, n_c of them,
@@ -126,8 +126,6 @@ class PottsField:
         np.fill_diagonal(between, self.strength / self._counts)
         return between
 
-    takes_rows = True
-
     def expect(
         self, rows: CoupledRows, log_weights: FloatArray, state: CouplingState[None, FieldMemory]
     ) -> CoupledExpectation[Any, None, FieldMemory]:
@@ -145,16 +143,10 @@ class PottsField:
             yield Assignment(part.numbers, part.posterior, 0.0)
         yield Assignment(_NOTHING, np.empty((0, len(log_weights))), evidence)
 
-    def update(self, counts: None) -> None:
-        """Return None: there are no parameters."""
-
-    def log_prior(self, parameters: None) -> float:
-        """Return 0: there are no parameters."""
-        return 0.0
-
     def regrouped(self, state: CouplingState[None, FieldMemory], groups: IntArray) -> CouplingState[None, FieldMemory]:
         """Return the state with components put together by groups; those of group -1 are forgotten."""
-        memory = state.remembered()
+        memory = state.memory
+        assert memory is not None
         together = (groups[:, None] == np.arange(groups.max() + 1)).astype(float)
         fewer = self._blank(together.shape[1])
         fewer.posterior[:, : together.shape[1]] = memory.posterior[:, : len(groups)] @ together
@@ -225,7 +217,7 @@ class PottsField:
         alone = len(stage.rows) == len(stage.starts)
         if alone and not keep and can_sweep(evaluator, self.backend):
             numbers = stage.rows[part]
-            block = Block(numbers, coupled.take(numbers), weights, None)
+            block = Block(numbers, coupled.table.take(numbers), weights, None)
             swept = sweep(evaluator, self.backend, block, offset, links=links)
             if swept is not None:
                 return _Part(evaluator.statistics(), swept, _NOTHING, None)
@@ -265,7 +257,7 @@ class PottsField:
         shares, total, ones = np.empty(field.shape), 0.0, np.ones(evaluator.block_rows)
         for start in range(0, len(rows), evaluator.block_rows):
             block = slice(start, start + evaluator.block_rows)
-            evaluator.load(coupled.take(rows[block]))
+            evaluator.load(coupled.table.take(rows[block]))
             scores = evaluator.log_likelihood()
             scores += field[block].T
             evidence = np.empty(scores.shape[1])
@@ -292,7 +284,7 @@ class PottsField:
         scores = np.empty((len(rows), len(offset)))
         blocks = [slice(start, start + evaluator.block_rows) for start in range(0, len(rows), evaluator.block_rows)]
         for block in blocks:
-            evaluator.load(coupled.take(rows[block]))
+            evaluator.load(coupled.table.take(rows[block]))
             scores[block] = (evaluator.log_likelihood().T + offset) * row_weights[block, None]
         starts = stage.starts[part] - first
         shares, value = softly(np.add.reduceat(scores, starts, axis=0) + field)
@@ -300,7 +292,7 @@ class PottsField:
         sizes = np.diff(np.append(starts, len(rows)))
         responsibilities = np.repeat(shares * weights[:, None], sizes, axis=0) * row_weights[:, None]
         for block in blocks:
-            evaluator.load(coupled.take(rows[block]))
+            evaluator.load(coupled.table.take(rows[block]))
             evaluator.accumulate(np.ascontiguousarray(responsibilities[block].T))
         return shares, float(weights @ value)
 

@@ -15,7 +15,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from sidelight._typing import FloatArray, IntArray
-from sidelight.kernels.logspace import finite, log, log_sum, potentials
+from sidelight.kernels.loops import finite, log, log_sum, potentials
 
 Edge = tuple[int, int]
 

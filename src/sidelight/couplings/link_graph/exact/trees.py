@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sidelight._typing import FloatArray, IntArray
-from sidelight.kernels.logspace import finite, log, log_sum, log_sum_of_others, quotient
+from sidelight.kernels.loops import finite, log, log_sum, log_sum_of_others, quotient
 
 Message = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 
