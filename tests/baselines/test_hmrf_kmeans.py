@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -8,7 +9,7 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
 
 from sidelight.baselines import HMRFKMeans
-from sidelight.baselines.support.conditional_modes import Prices, both_ways, broken_cost, settle, unit_sets
+from sidelight.baselines.support.hmrf_energy import Prices, both_ways, broken_cost, settle, unit_sets
 from sidelight.baselines.support.quadratic_metrics import DiagonalMetric, FullMetric, Statistics
 from sidelight.side import SideInformation
 
@@ -116,10 +117,10 @@ def test_no_pair_of_rows_is_farther_apart_than_the_farthest(kind):
         X = rng.standard_t(2, size=(25, 3))
         metric = kind.start(X, 1)
         if kind is DiagonalMetric:
-            metric = metric._replace(scales=rng.gamma(0.5, size=(1, 3)))
+            metric = replace(metric, scales=rng.gamma(0.5, size=(1, 3)))
         else:
             root = rng.normal(size=(1, 3, 3))
-            metric = metric._replace(forms=root @ root.transpose(0, 2, 1) + 1e-9 * np.eye(3))
+            metric = replace(metric, forms=root @ root.transpose(0, 2, 1) + 1e-9 * np.eye(3))
         first, second = np.triu_indices(25, k=1)
         assert metric.lengths(X[first] - X[second]).max() <= metric.farthest[0] * (1 + 1e-9)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sidelight.kernels.logspace import log_sum_of_others
+from sidelight.kernels.loops import log_sum_of_others
 
 
 @pytest.mark.parametrize("spread", [0.1, 5.0, 300.0, 3000.0])

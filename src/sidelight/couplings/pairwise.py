@@ -10,8 +10,7 @@ from scipy.sparse import csr_array
 from sidelight._typing import FloatArray, IntArray
 from sidelight.couplings.class_densities import class_densities
 from sidelight.inference.coupled_rows import EStep, JointCoupling
-from sidelight.kernels.logspace import log_sum_of_others
-from sidelight.kernels.loops import softly
+from sidelight.kernels.loops import log_sum_of_others, softly
 
 
 @dataclass(frozen=True, eq=False)

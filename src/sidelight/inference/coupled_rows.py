@@ -10,7 +10,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from sidelight._storable import storable
-from sidelight._typing import AnyArray, FloatArray, IntArray
+from sidelight._typing import FloatArray, IntArray
 from sidelight.inference.protocols import Evaluator, Executor
 from sidelight.tables.table import CHUNK_ROWS, ArrayTable, Table, row_ranges
 
@@ -110,10 +110,6 @@ class CoupledRows:
     parameters: Any
     executor: Executor
 
-    def take(self, numbers: IntArray) -> AnyArray:
-        """Return rows of the table by their numbers."""
-        return self.table.take(numbers)
-
     def only(self, numbers: IntArray) -> "CoupledRows":
         """Return some rows, by their numbers in the table."""
         return replace(self, numbers=numbers)
@@ -178,12 +174,28 @@ class EStep(NamedTuple, Generic[Memory]):
     memory: Memory | None = None
 
 
-class JointCoupling(ABC, Generic[Memory]):
+class FixedCoupling(Generic[Memory]):
+    """A coupling that learns nothing itself."""
+
+    takes_rows: bool = True
+
+    def update(self, counts: Any) -> None:
+        """Return None: there are no parameters."""
+
+    def log_prior(self, parameters: None) -> float:
+        """Return 0: there are no parameters."""
+        return 0.0
+
+    def regrouped(self, state: CouplingState[None, Memory], groups: IntArray) -> CouplingState[None, Memory]:
+        """Return an empty state: the next E-step starts anew."""
+        return CouplingState()
+
+
+class JointCoupling(FixedCoupling[Memory], ABC):
     """A coupling that needs the log densities of all its rows at once, and learns nothing itself."""
 
     monotone: bool
     rows: IntArray
-    takes_rows: bool = True
 
     @abstractmethod
     def __call__(self, log_likelihood: FloatArray, log_weights: FloatArray, previous: Memory | None) -> EStep[Memory]:
@@ -206,14 +218,3 @@ class JointCoupling(ABC, Generic[Memory]):
         """Yield how the coupled rows are assigned."""
         found = self(rows.log_likelihood(), log_weights, state.memory)
         yield Assignment(self.rows, found.posterior, found.evidence)
-
-    def update(self, counts: Any) -> None:
-        """Return None: there are no parameters."""
-
-    def log_prior(self, parameters: None) -> float:
-        """Return 0: there are no parameters."""
-        return 0.0
-
-    def regrouped(self, state: CouplingState[None, Memory], groups: IntArray) -> CouplingState[None, Memory]:
-        """Return an empty state: the next E-step starts anew."""
-        return CouplingState()

@@ -1,4 +1,7 @@
-"""The inner loops on blocks of rows, in NumPy, and which form to use: compiled where numba is installed and it pays."""
+"""The inner loops on blocks of rows, in NumPy, and which form to use: compiled where numba is installed and it pays.
+
+With them, sums and normalisation of numbers given by their logarithms, where -inf stands for zero.
+"""
 
 from collections.abc import Callable
 from functools import cache
@@ -15,18 +18,10 @@ from sidelight._typing import AnyArray, FloatArray, IntArray
 
 
 def softmax(scores: FloatArray, offsets: FloatArray, weights: FloatArray, evidence: FloatArray) -> None:
-    """Turn scores into weighted responsibilities, in place.
+    """Turn scores (components, rows) into ``weights * softmax(scores + offsets)`` over components, in place.
 
-    Parameters
-    ----------
-    scores : (components, rows)
-        Log densities; on return ``weights * softmax(scores + offsets)`` over components.
-    offsets : (components,)
-        Log mixing weights; may be ``-inf``.
-    weights : (rows,)
-        Weight of each row.
-    evidence : (rows,)
-        On return the logarithm of the sum over components, not weighted.
+    Scores are log densities, offsets (components,) log mixing weights, which may be -inf, and ``weights`` (rows,) those
+    of the rows. ``evidence`` (rows,) becomes the logarithm of the sum over components, not weighted.
     """
     scores += offsets[:, None]
     largest = scores.max(axis=0)
@@ -66,15 +61,9 @@ def quadratic_features(block: FloatArray, centre: FloatArray, out: FloatArray) -
 def add_neighbours(
     starts: IntArray, neighbours: AnyArray, strengths: FloatArray, posterior: AnyArray, out: FloatArray
 ) -> None:
-    """Add the posteriors of each row's neighbours to ``out``, times the strengths of their links.
+    """Add the posteriors of each row's neighbours to ``out`` (rows, components), times the strengths of their links.
 
-    Parameters
-    ----------
-    starts : (rows + 1,)
-        Where the neighbours of each row start in ``neighbours`` and ``strengths``, and where those of the last end.
-    neighbours, strengths : (links,)
-    posterior : (linked rows, at least as many components)
-    out : (rows, components)
+    The first three arguments are the fields of `Neighbours`; the posterior (linked rows, components) may be padded.
     """
     links = slice(starts[0], starts[-1])
     # Only what is looked up goes into the product, which would else turn all of a table in single precision to double.
@@ -124,8 +113,6 @@ class QuadraticForm(NamedTuple):
         Coefficients of [1, x_i, x_i x_j (i <= j)]; the number of components is padded to a multiple of four.
     sums : (features, components)
         The weighted sums of features are added here.
-    block_rows : int
-        Rows at a time.
     may_miss : bool
         Whether cells may be missing; rows that lack some are not a quadratic form.
     """
@@ -140,14 +127,9 @@ class QuadraticForm(NamedTuple):
 class Neighbours(NamedTuple):
     """Links of some rows, in the form of compressed rows.
 
-    Parameters
-    ----------
-    starts : (rows + 1,)
-        Where the neighbours of each row start in ``places`` and ``strengths``, and where those of the last end.
-    places : (links,)
-        Where the posteriors of the neighbours are kept.
-    strengths : (links,)
-        Positive where a link pulls together, negative where it pushes apart.
+    ``starts`` (rows + 1,) has where the neighbours of each row start in the other two, and where those of the last end;
+    ``places`` (links,) where their posteriors are kept. Strengths (links,) are positive where a link pulls together,
+    negative where it pushes apart.
     """
 
     starts: IntArray
@@ -230,6 +212,74 @@ def outright(scores: FloatArray) -> Choice:
     shares = np.zeros_like(scores)
     shares[rows, best] = 1.0
     return Choice(shares, scores[rows, best])
+
+
+def log(numbers: FloatArray) -> FloatArray:
+    """Return the logarithms; that of zero is -inf."""
+    with np.errstate(divide="ignore"):
+        return np.log(numbers)
+
+
+def log_sum(scores: FloatArray, axis: int = -1) -> FloatArray:
+    """Return ln Σ exp(scores) along an axis; -inf where everything is."""
+    largest = finite(scores.max(axis=axis, keepdims=True))
+    return log(np.exp(scores - largest).sum(axis=axis)) + np.squeeze(largest, axis)
+
+
+def finite(largest: FloatArray) -> FloatArray:
+    """Return what may be subtracted from scores with these maxima: zero in place of -inf."""
+    return np.where(np.isneginf(largest), 0.0, largest)
+
+
+def quotient(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
+    """Return the logarithm of a quotient, where nothing divided by nothing is nothing."""
+    possible = denominator > -np.inf
+    out: FloatArray = np.full(np.broadcast_shapes(numerator.shape, denominator.shape), -np.inf)
+    return np.subtract(numerator, denominator, out=out, where=possible)
+
+
+def shares(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return exp(scores) scaled to sum to one over the last axis, and the logarithm of what they summed to."""
+    largest = finite(scores.max(axis=-1, keepdims=True))
+    exponentials = np.exp(scores - largest)
+    total = exponentials.sum(axis=-1, keepdims=True)
+    exponentials /= total
+    return exponentials, (log(total) + largest)[..., 0]
+
+
+def log_shares(scores: FloatArray, axes: tuple[int, ...]) -> tuple[FloatArray, FloatArray]:
+    """Return ln r and r for r in proportion to exp(scores), which sums to one over some axes; ln r is finite."""
+    log_values = scores - scores.max(axis=axes, keepdims=True)
+    values = np.exp(log_values)
+    total = values.sum(axis=axes, keepdims=True)
+    log_values -= np.log(total)
+    values /= total
+    return log_values, values
+
+
+def potentials(log_equal: FloatArray, log_different: FloatArray, n_classes: int) -> FloatArray:
+    """Return the log potentials (..., classes, classes) of links that only tell whether two classes are equal."""
+    same: AnyArray = np.eye(n_classes, dtype=bool)
+    return np.where(same, log_equal[..., None, None], log_different[..., None, None])
+
+
+def log_sum_of_others(scores: FloatArray) -> FloatArray:
+    """Return ln Σ_{m' ≠ m} exp(score_m') for each m, along the last axis.
+
+    Total minus own loses every digit where own is nearly all of the total; there, at the largest score, the others are
+    summed by themselves.
+    """
+    best = scores.argmax(axis=-1)[..., None]
+    top = np.take_along_axis(scores, best, axis=-1)
+    rest = scores.copy()
+    np.put_along_axis(rest, best, -np.inf, axis=-1)
+    second = rest.max(axis=-1, keepdims=True)
+    with np.errstate(divide="ignore"):
+        beside_best = second + np.log(np.exp(rest - np.where(np.isfinite(second), second, 0.0)).sum(-1, keepdims=True))
+        # The best itself is among the others of any other, so at least one is left.
+        others = top + np.log1p(np.maximum(np.exp(beside_best - top) - np.exp(rest - top), 0.0))
+    np.put_along_axis(others, best, beside_best, axis=-1)
+    return others
 
 
 # Importing numba and loading the compiled loops takes about a second; NumPy needs about 5 ns more per score.

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from sidelight._typing import AnyArray, FloatArray, IntArray
-from sidelight.kernels.logspace import log_sum_of_others
+from sidelight.kernels.loops import log_sum_of_others
 
 # The weight of an empty component or class: its logarithm stays finite, and it stays empty.
 _SMALLEST = np.finfo(float).tiny

@@ -9,8 +9,7 @@ from scipy.sparse.csgraph import connected_components
 
 from oracles.class_penalty import random_side, signed_pairs
 from sidelight import SideInformation
-from sidelight.couplings.class_penalty.pair_sums import PairSums
-from sidelight.couplings.class_penalty.sweeps import RunningSums, independent_sets
+from sidelight.couplings.class_penalty.pair_sums import PairSums, RunningSums, independent_sets
 
 STATEMENTS = st.tuples(st.booleans(), st.booleans(), st.booleans())
 

@@ -4,11 +4,10 @@ In the order of reading:
 
 problem             chunklets and the links between them as a Markov network; labels as evidence
 plan                which inference is used for which piece of the network, and its results: marginals, log partition
-exact.pairs         nodes without links and single links
+exact.direct        nodes without links and single links; two classes: nodes that certain links connect become one node
 exact.trees         trees, in two passes; the messages along links
 exact.compiled      the same for long chains, compiled
 exact.elimination   small loops, by bucket elimination
-exact.two_classes   two classes: nodes that certain links connect become one node
 belief_propagation  large loops, approximately
 feasibility         refuses links that no assignment respects, and names the rows that prove it
 coupling            the E-step of a mixture: classes by the link graph, components given the class

@@ -25,6 +25,7 @@ from sidelight.inference.coupled_rows import (
     CoupledRows,
     CouplingState,
     EStep,
+    FixedCoupling,
     JointCoupling,
 )
 from sidelight.kernels.loops import Choice, Chooser, outright, owners, softmax
@@ -48,14 +49,9 @@ class NodeShares(NamedTuple):
 
 
 class AssignmentRule(NamedTuple):
-    """How classes and components are chosen: in proportion, or outright.
+    """How components of a class, and classes of all nodes of a plan, are chosen: in proportion, or outright.
 
-    Parameters
-    ----------
-    components : Chooser
-        Chooses among the components of a class.
-    classes : callable
-        Chooses the classes of all nodes of a plan from their scores (g, classes); may start from a memory.
+    Classes are chosen from scores (g, classes); the choice may start from a memory.
     """
 
     components: Chooser
@@ -103,10 +99,8 @@ class LinkGraph(JointCoupling[Any]):
     ----------
     plan : Plan
         Its nodes are the chunklets.
-    rows : (m,)
-        Row numbers, chunklet after chunklet.
-    starts : (g,)
-        Where each chunklet starts in ``rows``.
+    rows, starts : (m,), (g,)
+        Row numbers, chunklet after chunklet, and where each chunklet starts in them.
     row_weights : (m,)
         A row of weight w stands for w equal rows.
     draws : (g,)
@@ -169,23 +163,18 @@ class LinkGraph(JointCoupling[Any]):
 
     def _scores(self, log_density: FloatArray, log_alpha: FloatArray) -> FloatArray:
         """Return the scores (g, classes) of the nodes."""
-        scores: FloatArray
         if self._rows_are_draws:
-            scores = log_density + log_alpha
-            return scores
-        scores = np.multiply.outer(self.draws, log_alpha)
+            return np.add(log_density, log_alpha)
+        scores: FloatArray = np.multiply.outer(self.draws, log_alpha)
         scores += log_density if self._rows_are_nodes and not self._has_weights else self._sums @ log_density
         return scores
 
 
 @dataclass(frozen=True, eq=False)
-class LinkGraphs:
+class LinkGraphs(FixedCoupling[Any]):
     """Several link graphs as one coupling: its E-step is theirs, and its evidence their sum.
 
-    Parameters
-    ----------
-    graphs : tuple of LinkGraph
-        No row, and no end of a link, in more than one.
+    No row, and no end of a link, is in more than one.
     """
 
     graphs: tuple[LinkGraph, ...]
@@ -199,8 +188,6 @@ class LinkGraphs:
     def monotone(self) -> bool:
         """Whether every step raises the objective."""
         return all(graph.monotone for graph in self.graphs)
-
-    takes_rows = True
 
     def expect(
         self, rows: CoupledRows, log_weights: FloatArray, state: CouplingState[None, Any]
@@ -220,17 +207,6 @@ class LinkGraphs:
         """Yield how the rows are assigned, graph after graph."""
         for graph, part, kept in self._each(rows, state):
             yield from graph.assign(part, log_weights, kept)
-
-    def update(self, counts: None) -> None:
-        """Return None: there are no parameters."""
-
-    def log_prior(self, parameters: None) -> float:
-        """Return 0: there are no parameters."""
-        return 0.0
-
-    def regrouped(self, state: CouplingState[None, Any], groups: IntArray) -> CouplingState[None, Any]:
-        """Return an empty state: the next E-step starts anew."""
-        return CouplingState()
 
     def _each(
         self, rows: CoupledRows, state: CouplingState[None, Any]
@@ -260,14 +236,8 @@ def link_graphs(
 
     Parameters
     ----------
-    linked : LinkedRows
-    classes : (components,)
-        The class of each component.
-    draws : (g,)
-        Draws of a class that each chunklet counts for.
-    row_weights : (m,), optional
-        All one where absent.
-    assignment : AssignmentRule
+    classes, draws, row_weights, assignment
+        As in `LinkGraph`, in the order of ``linked``; weights are one where absent.
     max_entries : int
         See :func:`~sidelight.couplings.link_graph.plan.plan`.
     part_rows : int

@@ -9,7 +9,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components, dijkstra
 
 from sidelight._typing import AnyArray, IntArray
-from sidelight.couplings.link_graph.exact.two_classes import double_cover
+from sidelight.couplings.link_graph.exact.direct import double_cover
 from sidelight.couplings.link_graph.problem import LinkProblem, Names
 from sidelight.exceptions import InfeasibleError
 from sidelight.graphs.colouring import OutOfBudgetError, UncolourableError, colour, find_conflict, neighbour_lists
@@ -21,18 +21,10 @@ _MAX_TRIES = 100_000
 
 
 class _Apart(NamedTuple):
-    """Groups of nodes that must be equal, and the pairs of groups that must differ.
+    """Groups (g,) of nodes that must be equal, and the pairs (p, 2) of groups that must differ, the lower first.
 
-    Parameters
-    ----------
-    groups : (g,)
-        The group of each node.
-    pairs : (p, 2)
-        Groups kept apart, the lower first.
-    edges : (p,)
-        A certain edge behind each pair, -1 where only the labels differ.
-    nodes : (p, 2)
-        The nodes of that edge, or two with different labels, in the order of ``pairs``.
+    ``edges`` (p,) has a certain edge behind each pair, -1 where only the labels differ; ``nodes`` (p, 2) the nodes of
+    that edge, or two with different labels, in the order of ``pairs``.
     """
 
     groups: IntArray

@@ -10,7 +10,15 @@ import numpy as np
 
 from sidelight._typing import FloatArray, IntArray
 from sidelight.couplings.link_graph import belief_propagation as bp
-from sidelight.couplings.link_graph.exact import trees, two_classes
+from sidelight.couplings.link_graph.exact import trees
+from sidelight.couplings.link_graph.exact.direct import (
+    Contraction,
+    PairBackend,
+    Pairs,
+    contract,
+    decide_pairs,
+    pair_backend_for,
+)
 from sidelight.couplings.link_graph.exact.elimination import (
     MAX_ENTRIES,
     Batch,
@@ -19,11 +27,10 @@ from sidelight.couplings.link_graph.exact.elimination import (
     decide_batch,
     infer_batch,
 )
-from sidelight.couplings.link_graph.exact.pairs import PairBackend, Pairs, decide_pairs, pair_backend_for
 from sidelight.couplings.link_graph.feasibility import refuse_impossible_links
 from sidelight.couplings.link_graph.problem import LabelledNodes, LinkProblem, take_out_labelled
 from sidelight.exceptions import InfeasibleError
-from sidelight.kernels.logspace import log, log_sum, potentials, shares
+from sidelight.kernels.loops import log, log_sum, potentials, shares
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,29 +40,13 @@ class Plan:
     With two classes, nodes that certain links connect are contracted to one, and ``graph`` is what is left. Labelled
     nodes are taken out of it. Of the rest, nodes without links are ``isolated``, links without neighbours are
     ``pairs``; trees, also those that hang on loops, are passed over twice; loops are summed out exactly in ``batches``
-    of equal shape where the tables stay small, and left to belief propagation (``loopy``) where they do not.
-
-    Parameters
-    ----------
-    problem : LinkProblem
-    n_classes : int
-    contraction : Contraction, optional
-    graph : LinkProblem
-        The problem itself, or its contraction.
-    labelled : LabelledNodes, optional
-    isolated : (i,)
-    pairs : Pairs
-    forest : Forest, optional
-        None where there are only isolated nodes and pairs.
-    batches : tuple of Batch
-    loopy : LoopyGraph, optional
-    backend : PairBackend
-        How ``isolated`` and ``pairs`` are summed over: in NumPy or compiled.
+    of equal shape where the tables stay small, and left to belief propagation (``loopy``) where they do not. There is
+    no ``forest`` where there are only isolated nodes and pairs, which ``backend`` sums over, in NumPy or compiled.
     """
 
     problem: LinkProblem
     n_classes: int
-    contraction: two_classes.Contraction | None
+    contraction: Contraction | None
     graph: LinkProblem
     labelled: LabelledNodes | None
     isolated: IntArray
@@ -83,8 +74,6 @@ def plan(
 
     Parameters
     ----------
-    problem : LinkProblem
-    n_classes : int
     max_entries : int
         Entries that a table of the exact elimination may have, classes to the power of treewidth + 1.
     max_levels : int
@@ -103,7 +92,7 @@ def plan(
         raise ValueError(f"n_classes={n_classes}, but the labels name {n_labels} classes; raise n_classes")
     contraction = None
     if problem.is_certain.any():
-        contraction = two_classes.contract(problem) if n_classes == 2 else None
+        contraction = contract(problem) if n_classes == 2 else None
         if contraction is None:
             refuse_impossible_links(problem, n_classes)
     graph = problem if contraction is None else contraction.graph
@@ -154,17 +143,10 @@ def _forest(
 
 
 class Inference(NamedTuple):
-    """The posterior of the classes of the nodes.
+    """The posterior of the classes of the nodes (g, classes), and the probability (q,) that ends of an edge share one.
 
-    Parameters
-    ----------
-    marginals : (g, classes)
-    same : (q,)
-        Probability that both ends of an edge share a class.
-    log_partition : float
-        Logarithm of the sum over all assignments; an estimate where the plan is not exact.
-    messages : Messages, optional
-        The last messages of belief propagation, to start from at the next inference.
+    The log partition, of the sum over all assignments, is an estimate where the plan is not exact. The last messages of
+    belief propagation are where the next inference may start.
     """
 
     marginals: FloatArray
@@ -196,15 +178,10 @@ class _GraphBeliefs(NamedTuple):
 
 
 def infer(plan: Plan, unary: FloatArray, messages: bp.Messages | None = None) -> Inference:
-    """Return marginals and log partition for log scores of the nodes.
+    """Return marginals and log partition for log scores (g, classes) of the nodes; -inf where a class is impossible.
 
-    Parameters
-    ----------
-    plan : Plan
-    unary : (g, classes)
-        Log scores; -inf where a class is impossible. Labels need not be marked: the plan contains them.
-    messages : Messages, optional
-        Those of an earlier inference under the same plan, where belief propagation may start.
+    Labels need not be marked: the plan contains them. Belief propagation may start from the messages of an earlier
+    inference under the same plan.
     """
     found = _infer(plan, unary, messages)
     last = found.forest.propagation if found.forest is not None else None
@@ -212,8 +189,8 @@ def infer(plan: Plan, unary: FloatArray, messages: bp.Messages | None = None) ->
     if plan.contraction is None:
         return Inference(found.marginals, found.same, found.log_partition, kept)
     return Inference(
-        two_classes.spread_shares(plan.contraction, found.marginals),
-        two_classes.spread_same(plan.contraction, found.same),
+        plan.contraction.spread_shares(found.marginals),
+        plan.contraction.spread_same(found.same),
         found.log_partition + plan.contraction.constant,
         kept,
     )
@@ -223,7 +200,7 @@ def infer(plan: Plan, unary: FloatArray, messages: bp.Messages | None = None) ->
 @np.errstate(invalid="ignore")
 def _infer(plan: Plan, unary: FloatArray, messages: bp.Messages | None, *, with_pairs: bool = False) -> _GraphBeliefs:
     """Infer on the plan's graph, piece by piece."""
-    scores = unary if plan.contraction is None else two_classes.gather(plan.contraction, unary)
+    scores = unary if plan.contraction is None else plan.contraction.gather(unary)
     marginals, same = np.empty_like(scores), np.empty(len(plan.graph.edges))
     log_partition, labelled, forest = 0.0, plan.labelled, None
     if labelled is not None:
@@ -312,8 +289,8 @@ def pair_marginals(plan: Plan, unary: FloatArray, messages: bp.Messages | None =
         pairs[plan.labelled.edges] = found.marginals[ends[:, 0], :, None] * found.marginals[ends[:, 1], None, :]
     if plan.contraction is None:
         return pairs
-    marginals = two_classes.spread_shares(plan.contraction, found.marginals)
-    return two_classes.spread_pairs(plan.contraction, pairs, marginals, plan.problem.edges)
+    marginals = plan.contraction.spread_shares(found.marginals)
+    return plan.contraction.spread_pairs(pairs, marginals, plan.problem.edges)
 
 
 def most_probable(plan: Plan, unary: FloatArray) -> tuple[IntArray, float]:
@@ -322,7 +299,7 @@ def most_probable(plan: Plan, unary: FloatArray) -> tuple[IntArray, float]:
     Where the plan is not exact: a good assignment, which breaks certain links only where repair fails; its score is
     then -inf.
     """
-    scores = unary if plan.contraction is None else two_classes.gather(plan.contraction, unary)
+    scores = unary if plan.contraction is None else plan.contraction.gather(unary)
     classes = np.empty(plan.graph.n_nodes, dtype=np.int64)
     if plan.labelled is not None:
         classes[plan.labelled.nodes] = plan.labelled.classes
@@ -341,7 +318,7 @@ def most_probable(plan: Plan, unary: FloatArray) -> tuple[IntArray, float]:
         trees.decide_downward(plan.forest, upward, inner)
         classes[plan.forest.nodes] = inner
     if plan.contraction is not None:
-        classes = two_classes.spread_classes(plan.contraction, classes)
+        classes = plan.contraction.spread_classes(classes)
     equal = classes[plan.problem.edges[:, 0]] == classes[plan.problem.edges[:, 1]]
     links = np.where(equal, plan.problem.log_equal, plan.problem.log_different).sum()
     return classes, float(unary[np.arange(len(classes)), classes].sum() + links)

@@ -11,7 +11,7 @@ import numpy as np
 from sidelight._storable import storable
 from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.couplings.potts.plan import Plan, Stage
-from sidelight.inference.coupled_rows import Assignment, CoupledExpectation, CoupledRows, CouplingState
+from sidelight.inference.coupled_rows import Assignment, CoupledExpectation, CoupledRows, CouplingState, FixedCoupling
 from sidelight.inference.fused import can_sweep, sweep
 from sidelight.inference.protocols import Evaluator
 from sidelight.kernels.loops import Backend, Links, PosteriorTables, softly
@@ -26,12 +26,8 @@ _Evaluator = Evaluator[Any]
 class FieldMemory(NamedTuple):
     """What the next E-step starts from.
 
-    Parameters
-    ----------
-    sums : (labels, components)
-        S_c, the responsibilities of all rows of each label.
-    posterior : (linked atoms, padded components)
-        From :class:`sidelight.kernels.loops.PosteriorTables`.
+    ``sums`` (labels, components) are S_c, the responsibilities of all rows of each label; the posterior (linked atoms,
+    padded components) is from :class:`sidelight.kernels.loops.PosteriorTables`.
     """
 
     sums: FloatArray
@@ -39,15 +35,9 @@ class FieldMemory(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """What some atoms give.
+    """What some atoms give: statistics, rows (m,) and the posterior of these, None where a sweep does not tell it.
 
-    Parameters
-    ----------
-    statistics : the family's
-    value : float
-        Σ r·u + H(r), with u the log densities and what early neighbours add.
-    numbers, posterior : (m,), (m, components), optional
-        Their rows and the posterior of these; None where a sweep does not tell it.
+    The value is Σ r·u + H(r), with u the log densities and what early neighbours add.
     """
 
     statistics: Any
@@ -57,7 +47,7 @@ class _Part(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class PottsField:
+class PottsField(FixedCoupling[FieldMemory]):
     """Side information as a likelihood, p(statements | z) ∝ exp(−E(z)) (after Echraibi et al. 2019, section 2.3).
 
     With S_c = Σ r_n over the rows of label c, n_c of them,
@@ -76,12 +66,8 @@ class PottsField:
 
     Parameters
     ----------
-    plan : Plan
-    strength : float
-        λ.
-    repulsion : float
-        ρ.
-    backend : Backend
+    strength, repulsion : float
+        λ and ρ.
     part_atoms : int
         Atoms that one task takes at a time, whatever the number of threads, so that sums are the same.
     single_precision_from : int
@@ -109,11 +95,10 @@ class PottsField:
     @cached_property
     def _counts(self) -> FloatArray:
         """n_c."""
-        n_labels = max(stage.label for stage in self.plan.stages) + 1
-        counts = np.zeros(n_labels)
+        counts = np.zeros(max(stage.label for stage in self.plan.stages) + 1)
         for stage in self.plan.stages:
             if stage.label >= 0:
-                counts[stage.label] += _masses(stage).sum()
+                counts[stage.label] += (stage.weights * np.add.reduceat(stage.row_weights, stage.starts)).sum()
         return counts
 
     @cached_property
@@ -124,8 +109,6 @@ class PottsField:
         between = -self.repulsion * self.strength / np.sqrt(np.outer(self._counts, self._counts))
         np.fill_diagonal(between, self.strength / self._counts)
         return between
-
-    takes_rows = True
 
     def expect(
         self, rows: CoupledRows, log_weights: FloatArray, state: CouplingState[None, FieldMemory]
@@ -144,16 +127,10 @@ class PottsField:
             yield Assignment(part.numbers, part.posterior, 0.0)
         yield Assignment(_NOTHING, np.empty((0, len(log_weights))), evidence)
 
-    def update(self, counts: None) -> None:
-        """Return None: there are no parameters."""
-
-    def log_prior(self, parameters: None) -> float:
-        """Return 0: there are no parameters."""
-        return 0.0
-
     def regrouped(self, state: CouplingState[None, FieldMemory], groups: IntArray) -> CouplingState[None, FieldMemory]:
         """Return the state with components put together by groups; those of group -1 are forgotten."""
-        memory = state.remembered()
+        memory = state.memory
+        assert memory is not None
         together = (groups[:, None] == np.arange(groups.max() + 1)).astype(float)
         fewer = self._blank(together.shape[1])
         fewer.posterior[:, : together.shape[1]] = memory.posterior[:, : len(groups)] @ together
@@ -224,7 +201,7 @@ class PottsField:
         alone = len(stage.rows) == len(stage.starts)
         if alone and not keep and can_sweep(evaluator, self.backend):
             numbers = stage.rows[part]
-            block = Block(numbers, coupled.take(numbers), weights, None)
+            block = Block(numbers, coupled.table.take(numbers), weights, None)
             swept = sweep(evaluator, self.backend, block, offset, links=links)
             if swept is not None:
                 return _Part(evaluator.statistics(), swept, _NOTHING, None)
@@ -233,7 +210,9 @@ class PottsField:
         shares, value = choose(coupled, stage, offset, field, evaluator, part)
         if links is not None:
             value -= float(np.einsum("a,ak,ak->", weights, shares, from_late))
-            _keep(shares, links)
+            # The posterior is kept where the neighbours look it up.
+            own = links.after[links.place : links.place + len(shares)]
+            own[:, : len(offset)], own[:, len(offset) :] = shares, 0.0
         if not keep:
             return _Part(evaluator.statistics(), value, _NOTHING, None)
         sizes = np.diff(np.append(stage.starts, len(stage.rows)))[part]
@@ -264,7 +243,7 @@ class PottsField:
         shares, total, ones = np.empty(field.shape), 0.0, np.ones(evaluator.block_rows)
         for start in range(0, len(rows), evaluator.block_rows):
             block = slice(start, start + evaluator.block_rows)
-            evaluator.load(coupled.take(rows[block]))
+            evaluator.load(coupled.table.take(rows[block]))
             scores = evaluator.log_likelihood()
             scores += field[block].T
             evidence = np.empty(scores.shape[1])
@@ -291,7 +270,7 @@ class PottsField:
         scores = np.empty((len(rows), len(offset)))
         blocks = [slice(start, start + evaluator.block_rows) for start in range(0, len(rows), evaluator.block_rows)]
         for block in blocks:
-            evaluator.load(coupled.take(rows[block]))
+            evaluator.load(coupled.table.take(rows[block]))
             scores[block] = (evaluator.log_likelihood().T + offset) * row_weights[block, None]
         starts = stage.starts[part] - first
         shares, value = softly(np.add.reduceat(scores, starts, axis=0) + field)
@@ -299,7 +278,7 @@ class PottsField:
         sizes = np.diff(np.append(starts, len(rows)))
         responsibilities = np.repeat(shares * weights[:, None], sizes, axis=0) * row_weights[:, None]
         for block in blocks:
-            evaluator.load(coupled.take(rows[block]))
+            evaluator.load(coupled.table.take(rows[block]))
             evaluator.accumulate(np.ascontiguousarray(responsibilities[block].T))
         return shares, float(weights @ value)
 
@@ -316,19 +295,6 @@ def _reused(workers: list[_Evaluator], coupled: CoupledRows) -> Callable[[], _Ev
         return worker
 
     return take
-
-
-def _keep(shares: FloatArray, links: Links) -> None:
-    """Keep the posterior (atoms, components) of atoms where their neighbours look it up."""
-    n, k = shares.shape
-    own = links.after[links.place : links.place + n]
-    own[:, :k] = shares
-    own[:, k:] = 0.0
-
-
-def _masses(stage: Stage) -> FloatArray:
-    """Return the number of rows that each atom of a stage stands for."""
-    return stage.weights * np.add.reduceat(stage.row_weights, stage.starts)
 
 
 def _rows(stage: Stage, part: slice) -> IntArray:

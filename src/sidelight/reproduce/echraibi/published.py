@@ -17,7 +17,14 @@ from sidelight.estimators.bayesian.mixture import WEIGHTS, most_components
 from sidelight.estimators.bayesian.prior import given_prior
 from sidelight.estimators.starts.sample import Problem, Sample, StartRows
 from sidelight.families.conjugate import ConjugateFamily, NormalWishart, printed_divergence
-from sidelight.inference.coupled_rows import Assignment, CoupledExpectation, CoupledRows, CouplingState, EStep
+from sidelight.inference.coupled_rows import (
+    Assignment,
+    CoupledExpectation,
+    CoupledRows,
+    CouplingState,
+    EStep,
+    FixedCoupling,
+)
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.progress import Callback
 from sidelight.inference.protocols import AnyFamily
@@ -174,7 +181,7 @@ class SSDPGMM(KeptHistory, MixtureEstimator):
 
 
 @dataclass(frozen=True, eq=False)
-class DivergenceField:
+class DivergenceField(FixedCoupling[FloatArray]):
     """Labels that attract by a divergence between components (Echraibi et al. 2019, equations 2 and 3).
 
     A row's score for component k is E ln p_k(x) + E ln π_k − λ Σ_m Σ_l r_ml V(k, l), the first sum over the other rows
@@ -199,7 +206,6 @@ class DivergenceField:
     strength: float
     divergence: Callable[[Any], FloatArray]
     monotone = False
-    takes_rows = True
 
     def expect(
         self, rows: CoupledRows, log_weights: FloatArray, state: CouplingState[None, FloatArray]
@@ -216,13 +222,6 @@ class DivergenceField:
         """Yield how the labelled rows are assigned."""
         found = self._update(rows, log_weights, state.memory)
         yield Assignment(self.rows, found.posterior, found.evidence)
-
-    def update(self, counts: None) -> None:
-        """Return None: there are no parameters."""
-
-    def log_prior(self, parameters: None) -> float:
-        """Return 0: there are no parameters."""
-        return 0.0
 
     def regrouped(self, state: CouplingState[None, FloatArray], groups: IntArray) -> CouplingState[None, FloatArray]:
         """Return the state with components put together by groups; those of group -1 are forgotten."""

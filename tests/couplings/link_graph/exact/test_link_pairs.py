@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from oracles.link_graphs import enumerate_graph
 from sidelight.couplings.link_graph import LinkGraph, LinkProblem, infer, link_graphs, linked_rows, plan
-from sidelight.couplings.link_graph.exact.pairs import COMPILED, NUMPY, pair_backend_for
+from sidelight.couplings.link_graph.exact.direct import COMPILED, NUMPY, pair_backend_for
 from sidelight.exceptions import InfeasibleError
 from sidelight.side import SideInformation
 
@@ -113,7 +113,7 @@ sys.modules["numba"] = None
 import importlib.util
 find_spec = importlib.util.find_spec
 importlib.util.find_spec = lambda name, *rest: None if name == "numba" else find_spec(name, *rest)
-from sidelight.couplings.link_graph.exact.pairs import NUMPY, pair_backend_for
+from sidelight.couplings.link_graph.exact.direct import NUMPY, pair_backend_for
 assert pair_backend_for(10**12) is NUMPY
 """
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
