@@ -15,9 +15,8 @@ from threadpoolctl import threadpool_limits
 from sidelight.couplings.independent import Independent
 from sidelight.couplings.link_graph import LinkProblem, infer, link_graphs, linked_rows, most_probable, plan
 from sidelight.families.gaussian import CovariancePrior, FullGaussian
-from sidelight.inference.coupled_rows import CoupledRows
 from sidelight.inference.executors.threads import ONE_THREAD
-from sidelight.inference.mixture import Mixture, MixtureState
+from sidelight.inference.mixture import CoupledRows, Mixture, MixtureState
 from sidelight.kernels.loops import compiled
 from sidelight.side import SideInformation
 from sidelight.tables.table import ArrayTable, Rows

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from oracles.mixtures import family_for, mixture_of, random_state
-from sidelight.inference.coupled_rows import Assignment, CoupledExpectation, CouplingState
 from sidelight.inference.loop import ascend
+from sidelight.inference.protocols import Assignment, CoupledExpectation, CouplingState
 from sidelight.kernels.loops import softly
 
 

@@ -6,7 +6,8 @@ import numpy as np
 
 from sidelight._typing import FloatArray, IntArray
 from sidelight.couplings.class_densities import class_densities
-from sidelight.inference.coupled_rows import EStep, JointCoupling
+from sidelight.inference.mixture import JointCoupling
+from sidelight.inference.protocols import EStep
 from sidelight.kernels.loops import Chooser, owners
 
 

@@ -9,7 +9,8 @@ from scipy.sparse import csr_array
 
 from sidelight._typing import FloatArray, IntArray
 from sidelight.couplings.class_densities import class_densities
-from sidelight.inference.coupled_rows import EStep, JointCoupling
+from sidelight.inference.mixture import JointCoupling
+from sidelight.inference.protocols import EStep
 from sidelight.kernels.loops import log_sum_of_others, softly
 
 

@@ -10,7 +10,8 @@ from scipy.sparse import csr_array
 
 from sidelight._typing import BoolArray, FloatArray, IntArray
 from sidelight.couplings.class_densities import class_densities
-from sidelight.inference.coupled_rows import EStep, JointCoupling
+from sidelight.inference.mixture import JointCoupling
+from sidelight.inference.protocols import EStep
 from sidelight.kernels.loops import owners, shares
 
 _MOST_STEPS, _MOST_RESTARTS = 500, 20

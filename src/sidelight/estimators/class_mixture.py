@@ -16,11 +16,10 @@ from sidelight.estimators.class_allocation import Allocation, allocate, unreache
 from sidelight.estimators.registry import register
 from sidelight.estimators.starts.merging import Stage, lowest_bic, merge_down
 from sidelight.estimators.starts.sample import STARTS, Problem, Sample, StartRows, at_means
-from sidelight.inference.coupled_rows import CouplingState
 from sidelight.inference.loop import ascend
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.progress import Callback
-from sidelight.inference.protocols import AnyFamily
+from sidelight.inference.protocols import AnyFamily, CouplingState
 from sidelight.inference.pruning import Fit
 from sidelight.kernels.loops import NUMPY, Backend
 from sidelight.side import SideInformation

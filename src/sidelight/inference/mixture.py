@@ -1,20 +1,38 @@
-"""A mixture and its data: one pass takes log densities, assignments and statistics of block after block."""
+"""A mixture and its data: one pass takes log densities, assignments and statistics of block after block.
 
+Rows that stand alone go through in blocks; rows that a coupling takes, together.
+"""
+
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from typing import Any, NamedTuple
+from functools import cached_property, partial, reduce
+from operator import add
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from sidelight._storable import storable
 from sidelight._typing import FloatArray, IntArray
-from sidelight.inference.coupled_rows import Assignment, CoupledExpectation, CoupledRows, CouplingState
 from sidelight.inference.executors.threads import ONE_THREAD
 from sidelight.inference.fused import can_sweep, sweep
-from sidelight.inference.protocols import AnyFamily, Coupling, Evaluator, Executor, RowCoupling, Scorer, Weights
+from sidelight.inference.protocols import (
+    AnyFamily,
+    Assignment,
+    CoupledExpectation,
+    Coupling,
+    CouplingState,
+    EStep,
+    Evaluator,
+    Executor,
+    RowCoupling,
+    Scorer,
+    Weights,
+)
 from sidelight.kernels.loops import Backend
-from sidelight.tables.table import Block, Rows
+from sidelight.tables.table import CHUNK_ROWS, ArrayTable, Block, Rows, Table, row_ranges
+
+Memory = TypeVar("Memory")
 
 
 @storable("MixtureState")
@@ -44,7 +62,68 @@ class Expectation(NamedTuple):
     statistics: Any
     class_mass: FloatArray
     evidence: float
-    coupled: tuple[CoupledExpectation[Any, Any, Any], ...] = ()
+    coupled: tuple[CoupledExpectation[Any, Any], ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class CoupledRows:
+    """Some rows of a table under a family at fixed parameters.
+
+    Parameters
+    ----------
+    table : Table
+    numbers : (m,)
+        Which rows these are.
+    evaluator : callable
+        Makes an evaluator at the parameters.
+    parameters : the family's
+    executor : Executor
+    """
+
+    table: Table
+    numbers: IntArray
+    evaluator: Callable[[], Evaluator[Any]]
+    parameters: Any
+    executor: Executor
+
+    def only(self, numbers: IntArray) -> "CoupledRows":
+        """Return some rows, by their numbers in the table."""
+        return replace(self, numbers=numbers)
+
+    def fetched(self, numbers: IntArray) -> "CoupledRows":
+        """Return some rows, fetched once: they may be anywhere in the table, and are needed several times."""
+        return replace(self, table=ArrayTable(self.table.take(numbers)), numbers=np.arange(len(numbers)))
+
+    def log_likelihood(self) -> FloatArray:
+        """Return the log densities (rows, components)."""
+        log_likelihood = np.empty((len(self.numbers), self.evaluator().n_components))
+
+        def work(evaluator: Evaluator[Any], part: slice) -> None:
+            for block in _blocks(part, evaluator.block_rows):
+                evaluator.load(self.table.take(self.numbers[block]))
+                log_likelihood[block] = evaluator.log_likelihood().T
+
+        for _ in self.executor.run(work, self._parts(), self.evaluator):
+            pass
+        return log_likelihood
+
+    def statistics(self, responsibilities: FloatArray) -> Any:
+        """Return the statistics under responsibilities (rows, components)."""
+
+        def work(evaluator: Evaluator[Any], part: slice) -> Any:
+            for block in _blocks(part, evaluator.block_rows):
+                evaluator.load(self.table.take(self.numbers[block]))
+                evaluator.accumulate(np.ascontiguousarray(responsibilities[block].T))
+            return evaluator.statistics()
+
+        return reduce(add, self.executor.run(work, self._parts(), self.evaluator))
+
+    def _parts(self) -> list[slice]:
+        return row_ranges(len(self.numbers), CHUNK_ROWS) or [slice(0, 0)]
+
+
+def _blocks(part: slice, block_rows: int) -> list[slice]:
+    return [slice(start, min(start + block_rows, part.stop)) for start in range(part.start, part.stop, block_rows)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +221,7 @@ class Mixture:
             total, evidence = total + statistics, evidence + part
         return Expectation(total, class_sums(total.mass, self.weights.classes), evidence)
 
-    def expect_coupled(self, state: MixtureState) -> tuple[CoupledExpectation[Any, Any, Any], ...]:
+    def expect_coupled(self, state: MixtureState) -> tuple[CoupledExpectation[Any, Any], ...]:
         """Take the coupled rows through E-step and statistics, coupling by coupling."""
         log_weights = self.weights.log(state.weights)
         return tuple(coupling.expect(rows, log_weights, own) for coupling, rows, own in self._each_coupling(state))
@@ -215,3 +294,49 @@ class Mixture:
 def class_sums(component_mass: FloatArray, classes: IntArray) -> FloatArray:
     """Return what the components of each class add up to."""
     return np.bincount(classes, weights=component_mass).astype(float)
+
+
+class FixedCoupling(Generic[Memory]):
+    """A coupling that learns nothing itself."""
+
+    takes_rows: bool = True
+
+    def update(self, counts: Any) -> None:
+        """Return None: there are no parameters."""
+
+    def log_prior(self, parameters: None) -> float:
+        """Return 0: there are no parameters."""
+        return 0.0
+
+    def regrouped(self, state: CouplingState[None, Memory], groups: IntArray) -> CouplingState[None, Memory]:
+        """Return an empty state: the next E-step starts anew."""
+        return CouplingState()
+
+
+class JointCoupling(FixedCoupling[Memory], ABC):
+    """A coupling that needs the log densities of all its rows at once, and learns nothing itself."""
+
+    monotone: bool
+    rows: IntArray
+
+    @abstractmethod
+    def __call__(self, log_likelihood: FloatArray, log_weights: FloatArray, previous: Memory | None) -> EStep[Memory]:
+        """Return the E-step of the coupled rows from their log densities (rows, components).
+
+        ``previous`` is the memory of the E-step before, None at the first.
+        """
+
+    def expect(
+        self, rows: CoupledRows, log_weights: FloatArray, state: CouplingState[None, Memory]
+    ) -> CoupledExpectation[None, Memory]:
+        """Take the coupled rows through E-step and statistics."""
+        found = self(rows.log_likelihood(), log_weights, state.memory)
+        statistics = rows.statistics(found.responsibilities)
+        return CoupledExpectation(statistics, found.class_counts, found.evidence, CouplingState(None, found.memory))
+
+    def assign(
+        self, rows: CoupledRows, log_weights: FloatArray, state: CouplingState[None, Memory]
+    ) -> Iterator[Assignment]:
+        """Yield how the coupled rows are assigned."""
+        found = self(rows.log_likelihood(), log_weights, state.memory)
+        yield Assignment(self.rows, found.posterior, found.evidence)

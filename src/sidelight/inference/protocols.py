@@ -1,15 +1,16 @@
 """What inference asks of a model: the contracts of families, weights and couplings."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
+from sidelight._storable import storable
 from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.kernels.loops import Backend, QuadraticForm
 
 if TYPE_CHECKING:
-    from sidelight.inference.coupled_rows import Assignment, CoupledExpectation, CoupledRows, CouplingState
+    from sidelight.inference.mixture import CoupledRows
 
 Worker = TypeVar("Worker")
 Part = TypeVar("Part")
@@ -173,6 +174,100 @@ class Executor(Protocol):
         """Work on every part and yield the results in the order of the parts."""
 
 
+@storable("CouplingState")
+class CouplingState(NamedTuple, Generic[Parameters, Memory]):
+    """Where a coupling stands.
+
+    Parameters
+    ----------
+    parameters : optional
+        What the coupling itself learns (the classes of components, reliabilities); None before the first E-step, and
+        for couplings that learn nothing.
+    memory : optional
+        What the next E-step starts from.
+    """
+
+    parameters: Parameters | None = None
+    memory: Memory | None = None
+
+    def learned(self) -> Parameters:
+        """Return the parameters, which there must be."""
+        assert self.parameters is not None
+        return self.parameters
+
+    def remembered(self) -> Memory:
+        """Return the memory, which there must be."""
+        assert self.memory is not None
+        return self.memory
+
+
+class Assignment(NamedTuple):
+    """How some rows are assigned.
+
+    Parameters
+    ----------
+    numbers : slice or (m,)
+        Which rows these are.
+    posterior : (m, components)
+        Sums to one over components.
+    evidence : float
+        Their part of the objective.
+    log_density : (m,), optional
+        Log density of each row; None for coupled rows, which have none of their own.
+    """
+
+    numbers: slice | IntArray
+    posterior: FloatArray
+    evidence: float
+    log_density: FloatArray | None = None
+
+
+class CoupledExpectation(NamedTuple, Generic[Parameters, Memory]):
+    """The coupled rows' part of a pass.
+
+    Parameters
+    ----------
+    statistics : the family's
+    class_counts : (classes,)
+        Draws of the latent class: rows that share one count once.
+    evidence : float
+    state : CouplingState
+        The parameters that this E-step used, and what the next one starts from.
+    counts : optional
+        What the coupling's own parameters are updated from.
+    """
+
+    statistics: Any
+    class_counts: FloatArray
+    evidence: float
+    state: CouplingState[Parameters, Memory]
+    counts: Any = None
+
+
+class EStep(NamedTuple, Generic[Memory]):
+    """What a joint coupling makes of the log densities of its rows.
+
+    Parameters
+    ----------
+    responsibilities : (rows, components)
+        Weights of the emissions.
+    class_counts : (classes,)
+        Draws of the latent class: rows that share one count once.
+    evidence : float
+        The coupled rows' part of the objective.
+    posterior : (rows, components)
+        Rows sum to one: what the user sees.
+    memory : optional
+        What the next E-step starts from.
+    """
+
+    responsibilities: FloatArray
+    class_counts: FloatArray
+    evidence: float
+    posterior: FloatArray
+    memory: Memory | None = None
+
+
 class Coupling(Protocol[Parameters, Memory]):
     """How rows that depend on each other choose their components; side information enters here."""
 
@@ -189,13 +284,13 @@ class Coupling(Protocol[Parameters, Memory]):
         """Whether its rows do not take part in the pass by themselves as well."""
 
     def expect(
-        self, rows: "CoupledRows", log_weights: FloatArray, state: "CouplingState[Parameters, Memory]"
-    ) -> "CoupledExpectation[Any, Parameters, Memory]":
+        self, rows: "CoupledRows", log_weights: FloatArray, state: CouplingState[Parameters, Memory]
+    ) -> CoupledExpectation[Parameters, Memory]:
         """Take the coupled rows through E-step and statistics."""
 
     def assign(
-        self, rows: "CoupledRows", log_weights: FloatArray, state: "CouplingState[Parameters, Memory]"
-    ) -> Iterator["Assignment"]:
+        self, rows: "CoupledRows", log_weights: FloatArray, state: CouplingState[Parameters, Memory]
+    ) -> Iterator[Assignment]:
         """Yield how the coupled rows are assigned."""
 
     def update(self, counts: Any) -> Parameters | None:
@@ -205,6 +300,6 @@ class Coupling(Protocol[Parameters, Memory]):
         """Return what the coupling's own parameters add to the objective by themselves."""
 
     def regrouped(
-        self, state: "CouplingState[Parameters, Memory]", groups: IntArray
-    ) -> "CouplingState[Parameters, Memory]":
+        self, state: CouplingState[Parameters, Memory], groups: IntArray
+    ) -> CouplingState[Parameters, Memory]:
         """Return the state with components put together by groups; those of group -1 are forgotten."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from sidelight.exceptions import ForeignFileError
-from sidelight.inference.coupled_rows import CouplingState
+from sidelight.inference.protocols import CouplingState
 from sidelight.tables.schema import Schema
 
 

@@ -11,7 +11,7 @@ from sidelight import SideInformation
 from sidelight.couplings.class_penalty.coupling import ClassPenalty, MeanFieldMemory
 from sidelight.couplings.class_penalty.mean_field import MeanField
 from sidelight.couplings.class_penalty.pair_sums import PairSums
-from sidelight.inference.coupled_rows import CouplingState
+from sidelight.inference.protocols import CouplingState
 from sidelight.side import draw_labels, draw_links
 
 STRENGTHS = [0.1, 0.5, 2.0, 8.0, 32.0]

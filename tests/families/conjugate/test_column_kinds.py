@@ -5,8 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from sidelight.estimators.base.emission import ConjugateGaussians
-from sidelight.estimators.bayesian.prior import expected_spread
+from sidelight.estimators.base.emission import ConjugateGaussians, expected_spread
 from sidelight.families.conjugate import Bernoulli, Categorical, Multinomial, Poisson
 from sidelight.families.gaussian import Gaussian
 from sidelight.tables.survey import Survey

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,7 +11,8 @@ from sidelight._typing import FloatArray, IntArray
 from sidelight.couplings.class_penalty.mean_field import JointPosterior, MeanField
 from sidelight.couplings.class_penalty.pair_sums import PairSums
 from sidelight.graphs.correlation_clustering import correlation_clusters
-from sidelight.inference.coupled_rows import Assignment, CoupledExpectation, CoupledRows, CouplingState
+from sidelight.inference.mixture import CoupledRows
+from sidelight.inference.protocols import Assignment, CoupledExpectation, CouplingState
 from sidelight.kernels.loops import softly
 
 # Steps of the mean field per E-step: the next E-step goes on where this one stopped.
@@ -83,7 +84,7 @@ class ClassPenalty:
 
     def expect(
         self, rows: CoupledRows, log_weights: FloatArray, state: CouplingState[FloatArray, MeanFieldMemory]
-    ) -> CoupledExpectation[Any, FloatArray, MeanFieldMemory]:
+    ) -> CoupledExpectation[FloatArray, MeanFieldMemory]:
         """Take the rows in pairs through E-step and statistics."""
         joint, log_allocation, steps = self.e_step(rows.log_likelihood(), log_weights, state)
         responsibilities = joint.values.sum(axis=2) * self.pairs.weights[:, None]

@@ -19,15 +19,8 @@ from sidelight.couplings.class_densities import class_densities
 from sidelight.couplings.link_graph.exact.elimination import MAX_ENTRIES
 from sidelight.couplings.link_graph.plan import Plan, infer, most_probable, plan
 from sidelight.couplings.link_graph.problem import LinkedRows
-from sidelight.inference.coupled_rows import (
-    Assignment,
-    CoupledExpectation,
-    CoupledRows,
-    CouplingState,
-    EStep,
-    FixedCoupling,
-    JointCoupling,
-)
+from sidelight.inference.mixture import CoupledRows, FixedCoupling, JointCoupling
+from sidelight.inference.protocols import Assignment, CoupledExpectation, CouplingState, EStep
 from sidelight.kernels.loops import Choice, Chooser, outright, owners, softmax
 
 # Rows of a part, and how many rows may be copied out of the table at once.
@@ -191,7 +184,7 @@ class LinkGraphs(FixedCoupling[Any]):
 
     def expect(
         self, rows: CoupledRows, log_weights: FloatArray, state: CouplingState[None, Any]
-    ) -> CoupledExpectation[Any, None, Any]:
+    ) -> CoupledExpectation[None, Any]:
         """Take the rows through E-step and statistics, graph after graph."""
         found = [graph.expect(part, log_weights, kept) for graph, part, kept in self._each(rows, state)]
         return CoupledExpectation(

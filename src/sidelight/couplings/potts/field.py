@@ -11,9 +11,9 @@ import numpy as np
 from sidelight._storable import storable
 from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.couplings.potts.plan import Plan, Stage
-from sidelight.inference.coupled_rows import Assignment, CoupledExpectation, CoupledRows, CouplingState, FixedCoupling
 from sidelight.inference.fused import can_sweep, sweep
-from sidelight.inference.protocols import Evaluator
+from sidelight.inference.mixture import CoupledRows, FixedCoupling
+from sidelight.inference.protocols import Assignment, CoupledExpectation, CouplingState, Evaluator
 from sidelight.kernels.loops import Backend, Links, PosteriorTables, softly
 from sidelight.tables.table import Block, row_ranges
 
@@ -112,7 +112,7 @@ class PottsField(FixedCoupling[FieldMemory]):
 
     def expect(
         self, rows: CoupledRows, log_weights: FloatArray, state: CouplingState[None, FieldMemory]
-    ) -> CoupledExpectation[Any, None, FieldMemory]:
+    ) -> CoupledExpectation[None, FieldMemory]:
         """Take the coupled rows through E-step and statistics, stage by stage."""
         return self._sweep(rows, log_weights, state.memory, None)
 
@@ -138,7 +138,7 @@ class PottsField(FixedCoupling[FieldMemory]):
 
     def _sweep(
         self, coupled: CoupledRows, log_weights: FloatArray, memory: FieldMemory | None, kept: list[_Part] | None
-    ) -> CoupledExpectation[Any, None, FieldMemory]:
+    ) -> CoupledExpectation[None, FieldMemory]:
         """Update all atoms, stage by stage; keep what every part gives where a list is given for it."""
         k = len(log_weights)
         before = self._blank(k) if memory is None else memory
@@ -199,7 +199,8 @@ class PottsField(FixedCoupling[FieldMemory]):
             links = Links(early, late, before, after, stage.place + part.start)
         weights = stage.weights[part]
         alone = len(stage.rows) == len(stage.starts)
-        if alone and not keep and can_sweep(evaluator, self.backend):
+        compiled = self.backend.linked_sweep is not None
+        if alone and not keep and compiled and can_sweep(evaluator, self.backend):
             numbers = stage.rows[part]
             block = Block(numbers, coupled.table.take(numbers), weights, None)
             swept = sweep(evaluator, self.backend, block, offset, links=links)

@@ -10,8 +10,8 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._typing import AnyArray, FloatArray, IntArray, LabelArray
-from sidelight.inference.coupled_rows import Assignment
 from sidelight.inference.loop import LARGEST_KEPT, Snapshot
+from sidelight.inference.protocols import Assignment
 from sidelight.side import SideInformation
 from sidelight.tables.table import row_ranges
 from sidelight.tables.validation import check_integer

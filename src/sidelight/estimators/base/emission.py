@@ -1,11 +1,12 @@
-"""The emission of a table: that of its columns' kind, or the product of several."""
+"""The emission of a table: that of its columns' kind or the product of several, with the prior of Gaussian columns."""
 
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from sidelight._typing import FloatArray
+from sidelight._typing import FloatArray, IntArray
+from sidelight.estimators.starts.sample import Problem
 from sidelight.families.conjugate.normal_gamma import NormalGamma
 from sidelight.families.conjugate.normal_wishart import NormalWishart
 from sidelight.families.conjugate.product import ProductFamily
@@ -130,3 +131,113 @@ def covariances_from_precisions(covariance_type: str, precisions: Any, n_compone
             f"components and {d} features needs {expected}."
         )
     return np.linalg.inv(array) if covariance_type in ("full", "tied") else 1.0 / array
+
+
+# Labels may suggest the width of a class with the weight of at most this many rows: classes differ.
+_MOST_ROWS = 100.0
+# The least that a column may vary within a class, as a fraction of its variance in the table.
+_LEAST_FRACTION = 1e-3
+
+
+def expected_gaussians(
+    problem: Problem,
+    survey: Survey,
+    columns: IntArray,
+    *,
+    covariance_type: str,
+    scale: float,
+    rows: float | None,
+    mean_precision: float,
+) -> ConjugateGaussians:
+    """Return the prior of the Gaussian columns of a table, expected from its labelled rows.
+
+    Parameters
+    ----------
+    problem : Problem
+    survey : Survey
+        Of all columns.
+    columns : (g,)
+        Numbers of the Gaussian columns.
+    covariance_type : {"full", "diag"}
+    scale : float
+        Times the covariance expected.
+    rows : float, optional
+        How many rows it counts for; as many as the labels tell it with where None.
+    mean_precision : float
+    """
+    variances = survey.variance[columns]
+    spread = ClassSpread(np.diag(variances), 1.0)
+    labelled = np.flatnonzero(problem.side.labels >= 0)
+    if len(labelled) and len(columns):
+        cells = np.asarray(problem.table.gather(labelled), dtype=float)[:, columns]
+        weights = problem.row_weights()[labelled]
+        spread = expected_spread(cells, problem.side.labels[labelled], weights, variances)
+    expected = spread.rows if rows is None else rows
+    return ConjugateGaussians(covariance_type, scale * spread.covariance, expected, mean_precision)
+
+
+class ClassSpread(NamedTuple):
+    """A covariance (d, d) expected of a class, and how many rows it counts for."""
+
+    covariance: FloatArray
+    rows: float
+
+
+def expected_spread(rows: FloatArray, labels: IntArray, weights: FloatArray, variances: FloatArray) -> ClassSpread:
+    """Return the pooled covariance within classes, drawn towards its diagonal; without labels that of the table.
+
+    It counts for as many rows as it has degrees of freedom, at least one and at most a hundred. With few labelled rows
+    the correlations are drawn more: of d columns, d + 1 rows without correlation are added.
+
+    ``rows`` (m, d) are labelled rows, NaN where a cell is missing, ``labels`` (m,) their codes and ``weights`` (m,) how
+    many rows each stands for; ``variances`` (d,) are those of the table, zero where a column never changes.
+    """
+    counted = np.flatnonzero(weights > 0)
+    rows, labels, weights = rows[counted], labels[counted], weights[counted]
+    freedom = float(weights.sum() - len(np.unique(labels)))
+    if freedom < 1:
+        return ClassSpread(np.diag(variances), 1.0)
+    d = len(variances)
+    scatter, seen = np.zeros((d, d)), np.zeros(d)
+    for label in np.unique(labels):
+        members, shares = rows[labels == label], weights[labels == label]
+        observed = ~np.isnan(members)
+        counts = shares @ observed
+        means = shares @ np.where(observed, members, 0.0) / np.maximum(counts, np.finfo(float).tiny)
+        deviations = np.where(observed, members - means, 0.0)
+        scatter += deviations.T @ (shares[:, None] * deviations)
+        seen += np.maximum(counts - 1, 0)
+    # Each column by its own number of observed cells, which keeps the matrix positive.
+    scale = 1.0 / np.sqrt(np.maximum(seen, 1.0))
+    pooled = scatter * np.outer(scale, scale)
+    diagonal = np.where(seen > 0, np.maximum(np.diagonal(pooled), _LEAST_FRACTION * variances), variances)
+    share = freedom / (freedom + d + 1)
+    changing = variances > 0
+    covariance = share * pooled * np.outer(changing, changing)
+    np.fill_diagonal(covariance, np.where(changing, diagonal, 0.0))
+    return ClassSpread(covariance, min(max(freedom, 1.0), _MOST_ROWS))
+
+
+def given_prior(family: AnyFamily, *, mean: Any, degrees: float | None, scatter: Any) -> AnyFamily:
+    """Return a Normal-Wishart family with what a user gave of its prior.
+
+    Parameters
+    ----------
+    family : Family
+    mean : (d,) or (components, d), optional
+    degrees : float, optional
+    scatter : (d, d), optional
+    """
+    given: dict[str, Any] = {
+        name: value if name == "degrees" else np.asarray(value, dtype=float)
+        for name, value in (("mean", mean), ("degrees", degrees), ("scatter", scatter))
+        if value is not None
+    }
+    if not given:
+        return family
+    if not isinstance(family, NormalWishart):
+        raise ValueError(  # noqa: TRY004  (it is what the user asks for that does not fit)
+            "mean_prior, degrees_of_freedom_prior and covariance_prior are those of full Gaussians; leave them out "
+            "for other families and for covariance_type='diag'."
+        )
+    return replace(family, **given)

@@ -10,9 +10,13 @@ from sidelight._typing import FloatArray, IntArray
 from sidelight.couplings.independent import Independent
 from sidelight.couplings.potts import PottsField, atoms_of, lay_stages
 from sidelight.estimators.base.clusters import KeptHistory, Layout, classes_by_labels, lay_out
-from sidelight.estimators.base.emission import CONJUGATE_COVARIANCE_TYPES, EmissionSettings
+from sidelight.estimators.base.emission import (
+    CONJUGATE_COVARIANCE_TYPES,
+    EmissionSettings,
+    expected_gaussians,
+    given_prior,
+)
 from sidelight.estimators.base.mixture import Ascent, Fitted, MixtureEstimator, Model
-from sidelight.estimators.bayesian.prior import expected_gaussians, given_prior
 from sidelight.estimators.bayesian.stream import KeptStream, follow_batch
 from sidelight.estimators.registry import register
 from sidelight.estimators.starts.sample import STARTS, Problem, Sample, StartRows

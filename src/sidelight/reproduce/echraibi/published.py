@@ -11,23 +11,14 @@ from sklearn.cluster import KMeans
 from sidelight._storable import storable
 from sidelight._typing import FloatArray, IntArray
 from sidelight.estimators.base.clusters import KeptHistory, Layout, classes_one_to_one, lay_out
-from sidelight.estimators.base.emission import ConjugateGaussians, EmissionSettings
+from sidelight.estimators.base.emission import ConjugateGaussians, EmissionSettings, given_prior
 from sidelight.estimators.base.mixture import Ascent, Fitted, MixtureEstimator, Model
 from sidelight.estimators.bayesian.mixture import WEIGHTS, most_components
-from sidelight.estimators.bayesian.prior import given_prior
 from sidelight.estimators.starts.sample import Problem, Sample, StartRows
 from sidelight.families.conjugate import ConjugateFamily, NormalWishart, printed_divergence
-from sidelight.inference.coupled_rows import (
-    Assignment,
-    CoupledExpectation,
-    CoupledRows,
-    CouplingState,
-    EStep,
-    FixedCoupling,
-)
-from sidelight.inference.mixture import Mixture, MixtureState
+from sidelight.inference.mixture import CoupledRows, FixedCoupling, Mixture, MixtureState
 from sidelight.inference.progress import Callback
-from sidelight.inference.protocols import AnyFamily
+from sidelight.inference.protocols import AnyFamily, Assignment, CoupledExpectation, CouplingState, EStep
 from sidelight.inference.starts import state_given
 from sidelight.kernels.loops import Backend, softly
 from sidelight.side import SideInformation
@@ -209,7 +200,7 @@ class DivergenceField(FixedCoupling[FloatArray]):
 
     def expect(
         self, rows: CoupledRows, log_weights: FloatArray, state: CouplingState[None, FloatArray]
-    ) -> CoupledExpectation[Any, None, FloatArray]:
+    ) -> CoupledExpectation[None, FloatArray]:
         """Take the labelled rows through E-step and statistics."""
         found = self._update(rows, log_weights, state.memory)
         statistics = rows.statistics(found.responsibilities)
