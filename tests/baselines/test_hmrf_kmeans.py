@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -8,7 +9,7 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
 
 from sidelight.baselines import HMRFKMeans
-from sidelight.baselines.support.conditional_modes import Prices, both_ways, broken_cost, settle, unit_sets
+from sidelight.baselines.support.hmrf_energy import Prices, both_ways, broken_cost, settle, unit_sets
 from sidelight.baselines.support.quadratic_metrics import DiagonalMetric, FullMetric, Statistics
 from sidelight.side import SideInformation
 
@@ -102,10 +103,10 @@ def test_the_metric_update_is_the_minimum_of_its_part_of_the_objective(kind):
     best = metric.update(statistics)
     for _ in range(200):
         if kind is DiagonalMetric:
-            other = best._replace(scales=best.scales * np.exp(0.05 * rng.normal(size=best.scales.shape)))
+            other = replace(best, scales=best.scales * np.exp(0.05 * rng.normal(size=best.scales.shape)))
         else:
             turn = np.eye(3) + 0.05 * rng.normal(size=(3, 3))
-            other = best._replace(forms=turn @ best.forms @ turn.T)
+            other = replace(best, forms=turn @ best.forms @ turn.T)
         assert part(other) >= part(best) - 1e-9 * abs(part(best))
 
 
@@ -116,10 +117,10 @@ def test_no_pair_of_rows_is_farther_apart_than_the_farthest(kind):
         X = rng.standard_t(2, size=(25, 3))
         metric = kind.start(X, 1)
         if kind is DiagonalMetric:
-            metric = metric._replace(scales=rng.gamma(0.5, size=(1, 3)))
+            metric = replace(metric, scales=rng.gamma(0.5, size=(1, 3)))
         else:
             root = rng.normal(size=(1, 3, 3))
-            metric = metric._replace(forms=root @ root.transpose(0, 2, 1) + 1e-9 * np.eye(3))
+            metric = replace(metric, forms=root @ root.transpose(0, 2, 1) + 1e-9 * np.eye(3))
         first, second = np.triu_indices(25, k=1)
         assert metric.lengths(X[first] - X[second]).max() <= metric.farthest[0] * (1 + 1e-9)
 

@@ -6,7 +6,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from sidelight.baselines import ConstrainedSpectralClustering
 from sidelight.baselines.spectral import constrained_eigenvectors, normalised_cut
-from sidelight.baselines.support.soft_links import link_matrix, soft_links
+from sidelight.baselines.support.similarity import link_matrix, soft_links
 from sidelight.graphs.neighbours import row_graph
 from sidelight.side import SideInformation, draw_links
 

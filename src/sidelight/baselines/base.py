@@ -1,4 +1,4 @@
-"""The fit of every baseline: reading, numbering the clusters, counting broken statements."""
+"""The fit of every baseline: reading, numbering the clusters by the labels, counting broken statements."""
 
 import warnings
 from abc import abstractmethod
@@ -6,19 +6,31 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._typing import AnyArray, IntArray, LabelArray
-from sidelight.baselines.support.numbering import Labelling, cluster_count, labelling, number_clusters
+from sidelight.estimators.base.classes import cluster_names, cluster_order
 from sidelight.estimators.base.clusterer import InformedEstimator
 from sidelight.inference.executors.threads import one_blas_thread
 from sidelight.metrics import Violations, violations
 from sidelight.side import SideInformation
+from sidelight.side.parsing import compress
 from sidelight.tables.array import ArrayTable
 from sidelight.tables.survey import survey_finite
 from sidelight.tables.validation import check_integer, read_table
+
+# scikit-learn's own default.
+_DEFAULT_CLUSTERS = 8
+
+
+class Labelling(NamedTuple):
+    """Label code of each row, -1 unknown, and the names of the codes, each of which some row carries."""
+
+    codes: IntArray
+    names: AnyArray
 
 
 class Task(NamedTuple):
@@ -36,16 +48,12 @@ class Partition(NamedTuple):
     Parameters
     ----------
     clusters : (n,)
-        Cluster of each row.
     objectives : tuple of float
-        The objective after every step.
-    converged : bool
+        After every step.
     by_cluster : mapping from attribute to array
         Fitted attributes with one entry per cluster.
-    objective : float, optional
-        The objective of ``clusters``; the last one where absent.
-    n_iter : int, optional
-        Steps taken; the number of objectives where absent.
+    objective, n_iter : float, int, optional
+        Of ``clusters``, and the steps taken; the last of the objectives and their number where absent.
     """
 
     clusters: IntArray
@@ -110,7 +118,7 @@ class PartitionEstimator(InformedEstimator):
         rows = self._read_rows(X, reset=True)
         n = rows.shape[0]
         statements = self._read_side(n, y, must_link, cannot_link, side, sample_id)
-        labels = labelling(statements)
+        labels = Labelling(*compress(statements.labels, statements.label_names))
         count = cluster_count(self.n_clusters, len(labels.names), n)
         with one_blas_thread():
             partition = self._partition(rows, Task(statements, labels, count, check_random_state(self.random_state)))
@@ -149,3 +157,40 @@ class PartitionEstimator(InformedEstimator):
                 stacklevel=3,
             )
         return order
+
+
+def cluster_count(n_clusters: int | None, n_labelled: int, n_rows: int) -> int:
+    """Return the number of clusters: at least the labelled classes, at most the rows."""
+    if n_clusters is None:
+        count = n_labelled or _DEFAULT_CLUSTERS
+    else:
+        count = max(n_clusters, n_labelled)
+        if count > n_clusters:
+            warnings.warn(
+                f"n_clusters={n_clusters} is less than the {n_labelled} labelled classes; it grows to {n_labelled}.",
+                UserWarning,
+                stacklevel=4,
+            )
+    if count > n_rows:
+        given = "None" if n_clusters is None else n_clusters
+        raise ValueError(
+            f"n_clusters={given} asks for {count} clusters, more than the rows: n_samples={n_rows}. "
+            "Use fewer clusters or more rows."
+        )
+    return count
+
+
+def number_clusters(clusters: IntArray, n_clusters: int, labels: Labelling) -> tuple[IntArray, AnyArray]:
+    """Match labels to clusters, one to one and as well as possible, then number and name the clusters.
+
+    Returned are the method's own number of cluster 0, of cluster 1 and so on, as in ``clusters`` (n,), and their names.
+    """
+    n_labelled = len(labels.names)
+    labelled = labels.codes >= 0
+    table = np.zeros((n_labelled, n_clusters))
+    np.add.at(table, (labels.codes[labelled], clusters[labelled]), 1)
+    matched = linear_sum_assignment(table, maximize=True)[1]
+    own = np.concatenate([matched, np.setdiff1d(np.arange(n_clusters), matched)]).astype(np.int64)
+    sizes = np.bincount(clusters, minlength=n_clusters)[own]
+    order = cluster_order(labels.names, sizes)
+    return own[order], cluster_names(labels.names.tolist(), order)

@@ -28,15 +28,9 @@ _METRICS: dict[str, Callable[[FloatArray, int], Metric]] = {
 }
 
 
-class _Pace(NamedTuple):
-    """Steps of every start before the best goes on, and sweeps of an assignment."""
-
-    trial_steps: int
-    sweeps: int
-
-
-# A metric is learned from assignments, so they are settled first, and it takes longer to see where a start leads.
-_FIXED_METRIC, _LEARNED_METRIC = _Pace(2, 1), _Pace(10, 20)
+# Steps of every start before the best goes on, and sweeps of an assignment, under a fixed metric and under a learned
+# one: it is learned from assignments, so they are settled first, and it takes longer to see where a start leads.
+_TRIAL_STEPS, _SWEEPS = {False: 2, True: 10}, {False: 1, True: 20}
 
 
 @register
@@ -143,10 +137,11 @@ class HMRFKMeans(PartitionEstimator):
         )
         scale = np.ones(X.shape[1]) if self.metric == "euclidean" else 1 / np.sqrt(unit_variances(X))
         points = contract(X * scale, closure)
-        trial = min(_pace(metric).trial_steps, self.max_iter)
+        labelled = np.flatnonzero(closure.labels >= 0)
+        trial = min(_TRIAL_STEPS[metric.learns], self.max_iter)
         runs = []
         for number in range(self.n_init):
-            chosen = _neighbourhoods(points, closure, task.n_clusters) if number == 0 else _labelled(closure)
+            chosen = _neighbourhoods(points, closure, labelled, task.n_clusters) if number == 0 else labelled
             centres = _start_centres(points, chosen, task.n_clusters, task.random) / scale
             clusters = energy.costs(metric, centres).unary.argmin(axis=1)
             start = _Run(clusters, centres, metric, (), converged=False)
@@ -177,10 +172,6 @@ class _Run(NamedTuple):
     converged: bool
 
 
-def _pace(metric: Metric) -> _Pace:
-    return _LEARNED_METRIC if metric.learns else _FIXED_METRIC
-
-
 def _descend(energy: HMRFEnergy, run: _Run, *, max_iter: int, tol: float) -> _Run:
     """Alternate assignments, moves of the centres and updates of the metric; the objective falls with each."""
     clusters, centres, metric = run.clusters, run.centres, run.metric
@@ -188,7 +179,7 @@ def _descend(energy: HMRFEnergy, run: _Run, *, max_iter: int, tol: float) -> _Ru
     costs = energy.costs(metric, centres)
     objectives, converged = list(run.objectives), False
     while len(objectives) < max_iter and not converged:
-        clusters = energy.assign(metric, costs, clusters, max_sweeps=_pace(metric).sweeps)
+        clusters = energy.assign(metric, costs, clusters, max_sweeps=_SWEEPS[metric.learns])
         centres = move_centres(energy.X, ones, clusters, centres)
         if metric.learns:
             metric = metric.update(energy.statistics(metric, centres, clusters))
@@ -198,13 +189,8 @@ def _descend(energy: HMRFEnergy, run: _Run, *, max_iter: int, tol: float) -> _Ru
     return _Run(clusters, centres, metric, tuple(objectives), converged)
 
 
-def _labelled(closure: Closure) -> IntArray:
-    return np.flatnonzero(closure.labels >= 0)
-
-
-def _neighbourhoods(points: Points, closure: Closure, n_clusters: int) -> IntArray:
+def _neighbourhoods(points: Points, closure: Closure, labelled: IntArray, n_clusters: int) -> IntArray:
     """Choose chunklets to start from: the labelled ones, then those of several rows that lie far from each other."""
-    labelled = _labelled(closure)
     eligible = np.union1d(labelled, np.flatnonzero(closure.sizes > 1))
     if not len(eligible):
         return eligible

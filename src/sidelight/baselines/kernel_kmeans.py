@@ -9,8 +9,13 @@ from sklearn.metrics.pairwise import pairwise_kernels
 
 from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.baselines.base import Partition, PartitionEstimator, Task
-from sidelight.baselines.support.embedding import cluster_rows, leading_eigenvectors, unit_rows
-from sidelight.baselines.support.soft_links import link_matrix, soft_links
+from sidelight.baselines.support.similarity import (
+    cluster_rows,
+    leading_eigenvectors,
+    link_matrix,
+    soft_links,
+    unit_rows,
+)
 from sidelight.estimators.registry import register
 from sidelight.graphs.neighbours import neighbour_gamma
 from sidelight.tables.validation import check_choice, check_integer, check_number
@@ -185,14 +190,8 @@ def _spectral_starts(
 class _Sums(NamedTuple):
     """Sums of the similarity matrix, kept up to date while rows move.
 
-    Parameters
-    ----------
-    to_cluster : (n, clusters)
-        Of each row with the rows of each cluster.
-    within : (clusters,)
-        Of the rows of each cluster with each other.
-    mass : (clusters,)
-        Weights of the rows.
+    ``to_cluster`` (n, clusters) is of each row with the rows of each cluster, ``within`` (clusters,) of the rows of
+    each cluster with each other, ``mass`` (clusters,) of the weights of the rows.
     """
 
     to_cluster: FloatArray
@@ -205,16 +204,8 @@ def exchange(
 ) -> Partition:
     """Lower Σ_i a_ii/w_i − Σ_k within_k/mass_k by moving one row at a time, as long as some move lowers it.
 
-    Parameters
-    ----------
-    similarity : (n, n)
-        Symmetric; need not be positive definite.
-    weights : (n,)
-    clusters : (n,)
-        Where to start.
-    n_clusters : int
-    max_iter : int
-        Rounds; in each, the rows that would gain are looked at, those that gain most first.
+    The similarity (n, n) is symmetric and need not be positive definite; ``clusters`` (n,) is where to start. In each
+    of ``max_iter`` rounds, the rows that would gain are looked at, those that gain most first.
     """
     clusters = clusters.copy()
     members = np.eye(n_clusters)[clusters]

@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.baselines.base import Partition, PartitionEstimator, Task
 from sidelight.baselines.support.centres import move_centres
-from sidelight.baselines.support.conjugate_gradients import solve_columns
 from sidelight.estimators.registry import register
 from sidelight.graphs.neighbours import SIMILARITIES, neighbour_gamma, row_graph, to_neighbours
 from sidelight.inference.executors.threads import one_blas_thread
@@ -186,17 +185,8 @@ def propagate(
 ) -> PropagationResult:
     """Minimise the criterion over the parts of the graph that have a label; other rows are left at zero.
 
-    Parameters
-    ----------
-    graph : (n, n)
-        Symmetric, not negative, empty on the diagonal.
-    codes : (n,)
-        Class of each labelled row, -1 for the others.
-    n_classes : int
-    smoothness : float
-        λ.
-    tol, max_iter : float, int
-        Of conjugate gradients.
+    The graph (n, n) is symmetric, not negative, and empty on the diagonal; ``codes`` (n,) has the class of each
+    labelled row, -1 for the others; ``smoothness`` is λ; ``tol`` and ``max_iter`` are of conjugate gradients.
     """
     part = connected_components(graph, directed=False)[1]
     reached = np.isin(part, part[codes >= 0])
@@ -226,3 +216,42 @@ def seed_unlabelled(X: FloatArray, codes: IntArray, n_classes: int, random: np.r
         if len(free):
             seeded[free[pairwise_distances_argmin(centres[missing : missing + 1], X[free])[0]]] = missing
     return seeded
+
+
+class Solution(NamedTuple):
+    """Solutions (n, columns), steps taken, and whether every residual became small enough."""
+
+    x: FloatArray
+    n_iter: int
+    converged: bool
+
+
+def solve_columns(A: Any, B: FloatArray, *, tol: float, max_iter: int) -> Solution:
+    """Solve A X = B by conjugate gradients with the diagonal as preconditioner (Hestenes and Stiefel 1952).
+
+    Every column has its own steps; they share the products with A, which take most of the time. A column is done when
+    its residual is below ``tol`` times its right-hand side.
+    """
+    scale = 1 / A.diagonal()[:, None]
+    x = np.zeros_like(B)
+    residual = B.copy()
+    direction = scale * residual
+    rise = np.einsum("ij,ij->j", residual, direction)
+    goal = tol * np.linalg.norm(B, axis=0)
+    for step in range(max_iter):
+        if (np.linalg.norm(residual, axis=0) <= goal).all():
+            return Solution(x, step, converged=True)
+        image = A @ direction
+        length = _quotient(rise, np.einsum("ij,ij->j", direction, image))
+        x += length * direction
+        residual -= length * image
+        corrected = scale * residual
+        following = np.einsum("ij,ij->j", residual, corrected)
+        direction = corrected + _quotient(following, rise) * direction
+        rise = following
+    return Solution(x, max_iter, converged=bool((np.linalg.norm(residual, axis=0) <= goal).all()))
+
+
+def _quotient(above: FloatArray, below: FloatArray) -> FloatArray:
+    # The residual of a column that is solved exactly is zero.
+    return np.divide(above, below, out=np.zeros_like(above), where=below > 0)

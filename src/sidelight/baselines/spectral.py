@@ -8,8 +8,14 @@ from sklearn.utils.validation import validate_data
 
 from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.baselines.base import Partition, PartitionEstimator, Task
-from sidelight.baselines.support.embedding import cluster_rows, leading_eigenvectors, unit_rows
-from sidelight.baselines.support.soft_links import SoftLinks, link_matrix, soft_links
+from sidelight.baselines.support.similarity import (
+    SoftLinks,
+    cluster_rows,
+    leading_eigenvectors,
+    link_matrix,
+    soft_links,
+    unit_rows,
+)
 from sidelight.estimators.registry import register
 from sidelight.graphs.neighbours import neighbour_gamma, row_graph, to_neighbours
 from sidelight.tables.validation import check_choice, check_integer, check_number
@@ -144,14 +150,9 @@ class ConstrainedSpectralClustering(PartitionEstimator):
 
     def _place(self, X: AnyArray) -> IntArray:
         """Return the cluster that each row is most similar to."""
-        shares = (
-            X
-            if self.affinity == "precomputed"
-            else to_neighbours(
-                X, self._rows, "rbf", n_neighbors=self.n_neighbors, gamma=self.gamma_, n_jobs=self.n_jobs
-            )
-        )
-        votes = shares @ np.eye(self.n_clusters_)[self.labels_]
+        if self.affinity != "precomputed":
+            X = to_neighbours(X, self._rows, "rbf", n_neighbors=self.n_neighbors, gamma=self.gamma_, n_jobs=self.n_jobs)
+        votes = X @ np.eye(self.n_clusters_)[self.labels_]
         return np.asarray(votes).argmax(axis=1)
 
 

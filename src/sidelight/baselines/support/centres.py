@@ -12,17 +12,10 @@ from sidelight.side import Closure
 
 
 class Points(NamedTuple):
-    """The chunklets of a table.
+    """The chunklets of a table: that of each row (n,), their means (chunklets, d) and numbers of rows (chunklets,).
 
-    Parameters
-    ----------
-    of_row : (n,)
-        Chunklet of each row.
-    means : (chunklets, d)
-    weights : (chunklets,)
-        Number of rows.
-    scatter : float
-        Sum of squared distances of rows from the mean of their chunklet: what no clustering of chunklets can change.
+    ``scatter`` is the sum of squared distances of rows from the mean of their chunklet, which no clustering of
+    chunklets can change.
     """
 
     of_row: IntArray
@@ -67,13 +60,8 @@ def move_centres(points: FloatArray, weights: FloatArray, clusters: IntArray, ce
 def settle_empty(costs: FloatArray, clusters: IntArray, movable: BoolArray | None = None) -> IntArray:
     """Give each empty cluster the point that costs most where it is, as long as that leaves its cluster another.
 
-    Parameters
-    ----------
-    costs : (points, clusters)
-        What each point would cost in each cluster.
-    clusters : (points,)
-    movable : (points,) bool, optional
-        Points that may be moved.
+    ``costs`` (points, clusters) has what each point would cost in each cluster; ``movable`` points may be moved, all
+    where it is absent.
     """
     clusters = clusters.copy()
     sizes = np.bincount(clusters, minlength=costs.shape[1])

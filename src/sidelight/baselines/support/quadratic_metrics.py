@@ -7,13 +7,18 @@ tr(A·reach) with a fixed matrix ``reach`` that exceeds every (x − y)(x − y)
 update exact, and positive definite without repair.
 """
 
-from typing import NamedTuple, Protocol, Self
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from sidelight._storable import storable
-from sidelight._typing import FloatArray, IntArray
+from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.baselines.support.centres import squared_distances
+
+# The prior counts like one row with the variances of the table, which keeps A finite for clusters without spread.
+_PRIOR_ROWS = 1.0
 
 
 class Statistics(NamedTuple):
@@ -40,48 +45,6 @@ class Statistics(NamedTuple):
     mass: FloatArray
 
 
-class Metric(Protocol):
-    """What every metric provides."""
-
-    @property
-    def learns(self) -> bool:
-        """Whether an update changes anything."""
-
-    @property
-    def n_groups(self) -> int:
-        """Number of matrices: 1, or one per cluster."""
-
-    @property
-    def log_det(self) -> FloatArray:
-        """Log determinants, (groups,)."""
-
-    @property
-    def farthest(self) -> FloatArray:
-        """A squared distance that no pair of rows exceeds, (groups,)."""
-
-    def to_centres(self, X: FloatArray, centres: FloatArray) -> FloatArray:
-        """Return squared distances of rows from centres, (n, centres)."""
-
-    def lengths(self, differences: FloatArray) -> FloatArray:
-        """Return squared lengths of differences, (m, groups)."""
-
-    def penalty(self) -> float:
-        """Return what the prior adds to the objective."""
-
-    def update(self, statistics: Statistics) -> Self:
-        """Return the metric that minimises the objective given everything else."""
-
-    def select(self, groups: IntArray) -> Self:
-        """Return the metric with its groups in another order; one with a single group stays."""
-
-    def matrices(self) -> FloatArray:
-        """Return A: (d, d) for one group, else (groups, d, d)."""
-
-
-# The prior counts like one row with the variances of the table, which keeps A finite for clusters without spread.
-_PRIOR_ROWS = 1.0
-
-
 def unit_variances(X: FloatArray) -> FloatArray:
     """Return the variance of each feature, and the mean variance for constant ones."""
     variance = X.var(axis=0)
@@ -90,23 +53,20 @@ def unit_variances(X: FloatArray) -> FloatArray:
 
 
 @storable("EuclideanMetric")
-class EuclideanMetric(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class EuclideanMetric:
     """The plain squared distance; nothing is learned."""
 
     d: int
     farthest: FloatArray
     n_groups: int = 1
+    learns = False
 
     @classmethod
     def start(cls, X: FloatArray, n_groups: int) -> Self:
         """Return the metric for a table."""
         lengths = np.sort(np.linalg.norm(X - X.mean(axis=0), axis=1))[-2:]
         return cls(X.shape[1], np.array([np.square(lengths.sum())]))
-
-    @property
-    def learns(self) -> bool:
-        """Nothing is learned."""
-        return False
 
     @property
     def log_det(self) -> FloatArray:
@@ -138,9 +98,55 @@ class EuclideanMetric(NamedTuple):
         return np.eye(self.d)
 
 
+class LearnedMetric(ABC):
+    """What metrics with a learned A share: how distances, the farthest one and the prior follow from it."""
+
+    learns = True
+    reach: FloatArray
+    prior: FloatArray
+
+    @property
+    @abstractmethod
+    def log_det(self) -> FloatArray:
+        """Log determinants, (groups,)."""
+
+    @abstractmethod
+    def _roots(self) -> AnyArray:
+        """Return a square root of each A, (groups, …)."""
+
+    @abstractmethod
+    def _scaled(self, rows: FloatArray, root: FloatArray) -> FloatArray:
+        """Return rows under one root."""
+
+    @abstractmethod
+    def _trace(self, matrix: FloatArray) -> FloatArray:
+        """Return tr(A·matrix), (groups,)."""
+
+    @property
+    def farthest(self) -> FloatArray:
+        """A squared distance that no pair of rows exceeds, (groups,)."""
+        return self._trace(self.reach)
+
+    def to_centres(self, X: FloatArray, centres: FloatArray) -> FloatArray:
+        """Return squared distances of rows from centres, (n, centres)."""
+        roots = self._roots()
+        if len(roots) == 1:
+            return squared_distances(self._scaled(X, roots[0]), self._scaled(centres, roots[0]))
+        columns = [
+            squared_distances(self._scaled(X, root), self._scaled(centre, root)[None])
+            for root, centre in zip(roots, centres, strict=True)
+        ]
+        return np.hstack(columns)
+
+    def penalty(self) -> float:
+        """Return what the prior adds to the objective."""
+        return float((self._trace(self.prior) - _PRIOR_ROWS * self.log_det).sum())
+
+
 @storable("DiagonalMetric")
-class DiagonalMetric(NamedTuple):
-    """A weight for each feature; ``reach`` is the squared width of the box around the table."""
+@dataclass(frozen=True, eq=False)
+class DiagonalMetric(LearnedMetric):
+    """A weight for each feature, (groups, d); ``reach`` is the squared width of the box around the table."""
 
     scales: FloatArray
     reach: FloatArray
@@ -154,11 +160,6 @@ class DiagonalMetric(NamedTuple):
         return cls(scales, np.square(np.ptp(X, axis=0)), _PRIOR_ROWS * variance)
 
     @property
-    def learns(self) -> bool:
-        """A is learned."""
-        return True
-
-    @property
     def n_groups(self) -> int:
         """Number of matrices."""
         return len(self.scales)
@@ -168,28 +169,18 @@ class DiagonalMetric(NamedTuple):
         """Log determinants, (groups,)."""
         return np.log(self.scales).sum(axis=1)
 
-    @property
-    def farthest(self) -> FloatArray:
-        """A squared distance that no pair of rows exceeds, (groups,)."""
-        return self.scales @ self.reach
+    def _roots(self) -> AnyArray:
+        return np.sqrt(self.scales)
 
-    def to_centres(self, X: FloatArray, centres: FloatArray) -> FloatArray:
-        """Return squared distances of rows from centres, (n, centres)."""
-        roots = np.sqrt(self.scales)
-        if len(roots) == 1:
-            return squared_distances(X * roots, centres * roots)
-        columns = [
-            squared_distances(X * root, (centre * root)[None]) for root, centre in zip(roots, centres, strict=True)
-        ]
-        return np.hstack(columns)
+    def _scaled(self, rows: FloatArray, root: FloatArray) -> FloatArray:
+        return rows * root
+
+    def _trace(self, matrix: FloatArray) -> FloatArray:
+        return self.scales @ matrix
 
     def lengths(self, differences: FloatArray) -> FloatArray:
         """Return squared lengths of differences, (m, groups)."""
         return np.square(differences) @ self.scales.T
-
-    def penalty(self) -> float:
-        """Return what the prior adds to the objective."""
-        return float((self.scales @ self.prior - _PRIOR_ROWS * self.log_det).sum())
 
     def update(self, statistics: Statistics) -> Self:
         """Minimise Σ_g tr(A_g T_g) − N_g ln|A_g|, which gives N_g / T_g feature by feature."""
@@ -198,11 +189,11 @@ class DiagonalMetric(NamedTuple):
         for group in range(len(totals)):
             totals[group] = squares[statistics.groups == group].sum(axis=0)
         totals += statistics.reach[:, None] * self.reach + self.prior
-        return self._replace(scales=(statistics.mass[:, None] + _PRIOR_ROWS) / totals)
+        return replace(self, scales=(statistics.mass[:, None] + _PRIOR_ROWS) / totals)
 
     def select(self, groups: IntArray) -> Self:
         """Return the metric with its groups in another order; one with a single group stays."""
-        return self if len(self.scales) == 1 else self._replace(scales=self.scales[groups])
+        return self if len(self.scales) == 1 else replace(self, scales=self.scales[groups])
 
     def matrices(self) -> FloatArray:
         """Return A: (d, d) for one group, else (groups, d, d)."""
@@ -211,8 +202,9 @@ class DiagonalMetric(NamedTuple):
 
 
 @storable("FullMetric")
-class FullMetric(NamedTuple):
-    """Any positive definite A; ``reach`` is the covariance, widened to an ellipsoid that holds every difference."""
+@dataclass(frozen=True, eq=False)
+class FullMetric(LearnedMetric):
+    """Any positive definite A, (groups, d, d); ``reach`` is the covariance, widened to hold every difference."""
 
     forms: FloatArray
     reach: FloatArray
@@ -230,11 +222,6 @@ class FullMetric(NamedTuple):
         return cls(forms, widest * covariance, _PRIOR_ROWS * np.diag(variance))
 
     @property
-    def learns(self) -> bool:
-        """A is learned."""
-        return True
-
-    @property
     def n_groups(self) -> int:
         """Number of matrices."""
         return len(self.forms)
@@ -244,29 +231,18 @@ class FullMetric(NamedTuple):
         """Log determinants, (groups,)."""
         return np.linalg.slogdet(self.forms)[1]
 
-    @property
-    def farthest(self) -> FloatArray:
-        """A squared distance that no pair of rows exceeds, (groups,)."""
-        return np.einsum("gij,ji->g", self.forms, self.reach)
+    def _roots(self) -> AnyArray:
+        return np.linalg.cholesky(self.forms)
 
-    def to_centres(self, X: FloatArray, centres: FloatArray) -> FloatArray:
-        """Return squared distances of rows from centres, (n, centres)."""
-        roots = np.linalg.cholesky(self.forms)
-        if len(roots) == 1:
-            return squared_distances(X @ roots[0], centres @ roots[0])
-        columns = [
-            squared_distances(X @ root, (centre @ root)[None]) for root, centre in zip(roots, centres, strict=True)
-        ]
-        return np.hstack(columns)
+    def _scaled(self, rows: FloatArray, root: FloatArray) -> FloatArray:
+        return rows @ root
+
+    def _trace(self, matrix: FloatArray) -> FloatArray:
+        return np.einsum("gij,ji->g", self.forms, matrix)
 
     def lengths(self, differences: FloatArray) -> FloatArray:
         """Return squared lengths of differences, (m, groups)."""
-        roots = np.linalg.cholesky(self.forms)
-        return np.stack([np.square(differences @ root).sum(axis=1) for root in roots], axis=1)
-
-    def penalty(self) -> float:
-        """Return what the prior adds to the objective."""
-        return float((np.einsum("gij,ji->g", self.forms, self.prior) - _PRIOR_ROWS * self.log_det).sum())
+        return np.stack([np.square(differences @ root).sum(axis=1) for root in self._roots()], axis=1)
 
     def update(self, statistics: Statistics) -> Self:
         """Minimise Σ_g tr(A_g T_g) − N_g ln|A_g|, which gives N_g T_g⁻¹."""
@@ -278,12 +254,15 @@ class FullMetric(NamedTuple):
             total += statistics.reach[group] * self.reach + self.prior
             inverse = np.linalg.inv(total) * (statistics.mass[group] + _PRIOR_ROWS)
             forms[group] = (inverse + inverse.T) / 2
-        return self._replace(forms=forms)
+        return replace(self, forms=forms)
 
     def select(self, groups: IntArray) -> Self:
         """Return the metric with its groups in another order; one with a single group stays."""
-        return self if len(self.forms) == 1 else self._replace(forms=self.forms[groups])
+        return self if len(self.forms) == 1 else replace(self, forms=self.forms[groups])
 
     def matrices(self) -> FloatArray:
         """Return A: (d, d) for one group, else (groups, d, d)."""
         return self.forms[0] if len(self.forms) == 1 else self.forms
+
+
+Metric = EuclideanMetric | DiagonalMetric | FullMetric
