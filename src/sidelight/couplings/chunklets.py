@@ -23,17 +23,13 @@ class ChunkletCoupling(JointCoupling[None]):
 
     Parameters
     ----------
-    rows : (m,)
-        Row numbers, chunklet after chunklet.
-    starts : (g,)
-        Where each chunklet starts in ``rows``.
+    rows, starts : (m,), (g,)
+        Row numbers, chunklet after chunklet, and where each chunklet starts in them.
     labels : (g,)
         The class of each chunklet, -1 unknown.
-    row_weights : (m,)
-    chunklet_weights : (g,)
+    row_weights, chunklet_weights : (m,), (g,)
     classes : (components,)
         The class of each component.
-    choose : Chooser
     """
 
     rows: IntArray

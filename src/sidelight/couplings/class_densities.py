@@ -12,7 +12,7 @@ _BLOCK_SCORES = 60_000
 
 
 class ClassDensities(NamedTuple):
-    """Densities of rows in each class.
+    """Densities of rows in each class, and the log weights ln α (classes,) of these.
 
     Parameters
     ----------
@@ -20,8 +20,6 @@ class ClassDensities(NamedTuple):
         ln p_c(x) = ln Σ_{k in c} π_k|c p_k(x), or the largest term where components are chosen outright.
     within : (rows, components)
         Responsibilities of the components within their class; those of a class sum to one.
-    log_weights : (classes,)
-        ln α.
     """
 
     log_density: FloatArray
@@ -32,17 +30,9 @@ class ClassDensities(NamedTuple):
 def class_densities(
     log_likelihood: FloatArray, log_weights: FloatArray, classes: IntArray, choose: Chooser = softly
 ) -> ClassDensities:
-    """Sum components up to classes.
+    """Sum components, with log densities (rows, components) and log weights ln α_c π_k|c, up to their classes.
 
-    Parameters
-    ----------
-    log_likelihood : (rows, components)
-    log_weights : (components,)
-        ln α_c π_k|c.
-    classes : (components,)
-        The class of each component.
-    choose : Chooser
-        How a row chooses among the components of a class.
+    ``choose`` says how a row chooses among the components of a class.
     """
     n_rows, n_classes = len(log_likelihood), int(classes.max()) + 1
     if np.array_equal(classes, np.arange(n_classes)):

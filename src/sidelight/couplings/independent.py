@@ -12,13 +12,8 @@ from sidelight.kernels.loops import Backend
 class Independent:
     """Posterior probabilities (Dempster et al. 1977); a labelled row's are zero outside its class.
 
-    The evidence of a row is ln Σ_k π_k p_k(x), the sum over the components its label allows.
-
-    Parameters
-    ----------
-    classes : (components,)
-        The class of each component.
-    backend : Backend
+    The evidence of a row is ln Σ_k π_k p_k(x), the sum over the components its label allows; ``classes`` (components,)
+    has the class of each.
     """
 
     classes: IntArray

@@ -33,10 +33,8 @@ class Projection(JointCoupling[FloatArray]):
 
     Parameters
     ----------
-    rows : (m,)
-        Row numbers, chunklet after chunklet.
-    starts : (g,)
-        Where each chunklet starts in ``rows``.
+    rows, starts : (m,), (g,)
+        Row numbers, chunklet after chunklet, and where each chunklet starts in them.
     allowed : (g, classes)
         Classes that labels leave each chunklet.
     cannot : (q, 2)
@@ -103,16 +101,8 @@ def project(
     """Maximise Σ mass (E_q score + H(q)) over q with q_a + q_b ≤ 1 for every link and class.
 
     The dual is Σ mass ln Σ_m exp(score − λ / mass) + Σ λ, with λ summed over the links of a point; it is minimised over
-    λ ≥ 0.
-
-    Parameters
-    ----------
-    scores : (points, classes)
-    mass : (points,)
-    incidence : (points, pairs)
-        Of the pairs of points with q_a + q_b ≤ 1.
-    multipliers : (pairs, classes), optional
-        Where to start.
+    λ ≥ 0, from ``multipliers`` (pairs, classes) where there are any. Scores are (points, classes), the mass (points,);
+    the incidence (points, pairs) is of the pairs of points with q_a + q_b ≤ 1.
     """
     n_pairs, n_classes = incidence.shape[1], scores.shape[1]
     light = 1.0 / np.where(mass > 0, mass, 1.0)[:, None]

@@ -28,30 +28,14 @@ _WEIGHT_OF_OVERLAP = 0.1
 
 
 class MeanFieldMemory(NamedTuple):
-    """Where the mean field of an E-step stands.
-
-    Parameters
-    ----------
-    log_joint : (m, components, classes)
-        ln r.
-    steps : (groups,)
-        How far each group of rows went at the last step.
-    """
+    """Where the mean field of an E-step stands: ln r (m, components, classes), and the last step of each group."""
 
     log_joint: FloatArray
     steps: FloatArray
 
 
 class ClassEStep(NamedTuple):
-    """The joint posterior of the rows in pairs, and what it was found with.
-
-    Parameters
-    ----------
-    joint : JointPosterior
-    log_allocation : (components, classes)
-        The ln β that was used.
-    steps : (groups,)
-    """
+    """The joint posterior of the rows in pairs, and the ln β (components, classes) and steps it was found with."""
 
     joint: JointPosterior
     log_allocation: FloatArray
@@ -74,14 +58,11 @@ class ClassPenalty:
 
     Parameters
     ----------
-    rows : (m,)
-        Numbers of the rows in pairs.
-    pairs : PairSums
-        The pairs among them.
+    rows, pairs : (m,), PairSums
+        Numbers of the rows in pairs, and the pairs among them.
     strength : float
         D, in nats.
     max_classes : int
-        Number of classes there may be.
     sequential : bool
         Whether rows move one after the other instead of all at once.
     """

@@ -19,16 +19,10 @@ _ROUNDING = 1e-12
 
 
 class JointPosterior(NamedTuple):
-    """Joint posteriors r of component and class, (m, components, classes), with their field and energy.
+    """Joint posteriors of component and class, ln r and r, (m, components, classes), with their field and energy.
 
-    Parameters
-    ----------
-    log, values : (m, components, classes)
-        ln r and r.
-    field : (m, components, classes)
-        The energy that pairs add to each choice of each row.
-    energy : (groups,)
-        Free energy of each group of rows that pairs connect.
+    The field, of the same shape, is the energy that pairs add to each choice of each row; ``energy`` (groups,) is the
+    free energy of each group of rows that pairs connect.
     """
 
     log: FloatArray
@@ -45,15 +39,8 @@ class MeanField:
 
         F = Σ_i r_i · (ln r_i − s_i) + ½ D Σ_ij C_ij ⟨r_i, J r_j⟩,
 
-    where J is one for choices of the same component or the same class; the field D Σ_j C_ij J r_j is the gradient of
-    its second term. F is a sum over the groups of rows that pairs connect.
-
-    Parameters
-    ----------
-    pairs : PairSums
-        C.
-    strength : float
-        D.
+    where C are the pairs, D is their strength, and J is one for choices of the same component or the same class; the
+    field D Σ_j C_ij J r_j is the gradient of its second term. F is a sum over the groups of rows that pairs connect.
     """
 
     pairs: PairSums
@@ -73,19 +60,8 @@ class MeanField:
     ) -> tuple[JointPosterior, FloatArray]:
         """Move all rows at once, r ∝ r_old^(1−η) r_new^η, each group as far as its energy falls as it should.
 
-        A step is halved until that holds. For any pairs it does from η = 1 / (1 + D × an eigenvalue of C ⊗ J) on.
-
-        Parameters
-        ----------
-        scores : (m, components, classes)
-        joint : JointPosterior
-        steps : (groups,)
-            The η of each group to begin with.
-
-        Returns
-        -------
-        (JointPosterior, (groups,))
-            Where the step leads, and the η taken.
+        The η of each group (groups,) is halved until that holds. For any pairs it does from
+        η = 1 / (1 + D × an eigenvalue of C ⊗ J) on. Returned are where the step leads, and the η taken.
         """
         target = scores - joint.field
         target -= target.max(axis=(1, 2), keepdims=True)

@@ -25,13 +25,7 @@ class PairSums:
     such a row has the sum T − 2 S_c, plus itself once, because it forms no pair with itself. A row of weight w stands
     for w rows, each with the same links, labels and blocks. A pair stated twice, as a link and by labels, counts twice.
 
-    Parameters
-    ----------
-    links : (m, m) sparse
-        Symmetric.
-    labels, blocks : (m,)
-        Codes, -1 for none.
-    weights : (m,)
+    The links (m, m) are symmetric; labels and blocks (m,) are codes, -1 for none; the weights are (m,).
     """
 
     links: "csr_array[Any]"
@@ -135,15 +129,8 @@ def _set_of(pairs: PairSums, rows: IntArray) -> IndependentSet:
 class RunningSums:
     """Sums over pairs of values (m, q) that change a few rows at a time.
 
-    Sums over labels and blocks are kept up to date, so that those of a few rows do not take a pass over all rows.
-
-    Parameters
-    ----------
-    pairs : PairSums
-    values : (m, q)
-    by_label : (labels, q)
-    by_block : (blocks, q)
-        Weighted sums over the rows of each label and block. The three arrays change as rows do.
+    Weighted sums over the rows of each label and block, (labels, q) and (blocks, q), are kept up to date, so that those
+    of a few rows do not take a pass over all rows. All three arrays change as rows do.
     """
 
     pairs: PairSums

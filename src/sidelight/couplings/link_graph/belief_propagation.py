@@ -30,16 +30,8 @@ _MAX_TRIES = 100_000
 class LoopyGraph:
     """A graph with loops too large for exact inference.
 
-    Parameters
-    ----------
-    nodes : (l,)
-        Places of its nodes in the arrays of scores and beliefs.
-    ends : (q, 2)
-        Places among ``nodes``.
-    edges : (q,)
-        Numbers of its edges.
-    log_equal, log_different : (q,)
-        As stated; -inf is softened on the way.
+    ``nodes`` (l,) are the places of its nodes in the arrays of scores and beliefs, ``ends`` (q, 2) places among them,
+    ``edges`` (q,) the numbers of its edges. Log potentials (q,) are as stated; -inf is softened on the way.
     """
 
     nodes: IntArray
@@ -90,17 +82,10 @@ class Propagation(NamedTuple):
 
 
 def propagate(graph: LoopyGraph, scores: FloatArray, messages: Messages | None, message: Message) -> Propagation:
-    """Exchange messages until they converge.
+    """Exchange messages, from uniform ones where there are none, until they converge.
 
-    Parameters
-    ----------
-    graph : LoopyGraph
-    scores : (l, classes)
-        Log scores of its nodes.
-    messages : Messages, optional
-        Where to start; uniform messages where absent.
-    message : Message
-        `sum_product` or `max_product`; may overwrite the scores it is given.
+    ``scores`` (l, classes) are the log scores of the nodes; ``message`` is `sum_product` or `max_product`, and may
+    overwrite the scores it is given.
     """
     n_links, n_classes = len(graph.edges), scores.shape[1]
     if messages is None:
@@ -186,11 +171,8 @@ def bethe(graph: LoopyGraph, scores: FloatArray, found: Propagation) -> tuple[fl
 def cavities(graph: LoopyGraph, found: Propagation, block: slice) -> tuple[FloatArray, FloatArray]:
     """Return the shares (links, classes) of both ends of some edges without the message along the edge."""
     first, second = graph.ends[block].T
-    messages = found.messages
-    return (
-        shares(found.beliefs[first] - messages.to_first[block])[0],
-        shares(found.beliefs[second] - messages.to_second[block])[0],
-    )
+    to_first, to_second = found.messages
+    return shares(found.beliefs[first] - to_first[block])[0], shares(found.beliefs[second] - to_second[block])[0]
 
 
 def decide(graph: LoopyGraph, scores: FloatArray) -> IntArray:

@@ -49,14 +49,9 @@ class NodeShares(NamedTuple):
 
 
 class AssignmentRule(NamedTuple):
-    """How classes and components are chosen: in proportion, or outright.
+    """How components of a class, and classes of all nodes of a plan, are chosen: in proportion, or outright.
 
-    Parameters
-    ----------
-    components : Chooser
-        Chooses among the components of a class.
-    classes : callable
-        Chooses the classes of all nodes of a plan from their scores (g, classes); may start from a memory.
+    Classes are chosen from scores (g, classes); the choice may start from a memory.
     """
 
     components: Chooser
@@ -104,10 +99,8 @@ class LinkGraph(JointCoupling[Any]):
     ----------
     plan : Plan
         Its nodes are the chunklets.
-    rows : (m,)
-        Row numbers, chunklet after chunklet.
-    starts : (g,)
-        Where each chunklet starts in ``rows``.
+    rows, starts : (m,), (g,)
+        Row numbers, chunklet after chunklet, and where each chunklet starts in them.
     row_weights : (m,)
         A row of weight w stands for w equal rows.
     draws : (g,)
@@ -170,11 +163,9 @@ class LinkGraph(JointCoupling[Any]):
 
     def _scores(self, log_density: FloatArray, log_alpha: FloatArray) -> FloatArray:
         """Return the scores (g, classes) of the nodes."""
-        scores: FloatArray
         if self._rows_are_draws:
-            scores = log_density + log_alpha
-            return scores
-        scores = np.multiply.outer(self.draws, log_alpha)
+            return np.add(log_density, log_alpha)
+        scores: FloatArray = np.multiply.outer(self.draws, log_alpha)
         scores += log_density if self._rows_are_nodes and not self._has_weights else self._sums @ log_density
         return scores
 
@@ -183,10 +174,7 @@ class LinkGraph(JointCoupling[Any]):
 class LinkGraphs(FixedCoupling[Any]):
     """Several link graphs as one coupling: its E-step is theirs, and its evidence their sum.
 
-    Parameters
-    ----------
-    graphs : tuple of LinkGraph
-        No row, and no end of a link, in more than one.
+    No row, and no end of a link, is in more than one.
     """
 
     graphs: tuple[LinkGraph, ...]
@@ -248,14 +236,8 @@ def link_graphs(
 
     Parameters
     ----------
-    linked : LinkedRows
-    classes : (components,)
-        The class of each component.
-    draws : (g,)
-        Draws of a class that each chunklet counts for.
-    row_weights : (m,), optional
-        All one where absent.
-    assignment : AssignmentRule
+    classes, draws, row_weights, assignment
+        As in `LinkGraph`, in the order of ``linked``; weights are one where absent.
     max_entries : int
         See :func:`~sidelight.couplings.link_graph.plan.plan`.
     part_rows : int

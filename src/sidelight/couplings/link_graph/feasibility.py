@@ -21,18 +21,10 @@ _MAX_TRIES = 100_000
 
 
 class _Apart(NamedTuple):
-    """Groups of nodes that must be equal, and the pairs of groups that must differ.
+    """Groups (g,) of nodes that must be equal, and the pairs (p, 2) of groups that must differ, the lower first.
 
-    Parameters
-    ----------
-    groups : (g,)
-        The group of each node.
-    pairs : (p, 2)
-        Groups kept apart, the lower first.
-    edges : (p,)
-        A certain edge behind each pair, -1 where only the labels differ.
-    nodes : (p, 2)
-        The nodes of that edge, or two with different labels, in the order of ``pairs``.
+    ``edges`` (p,) has a certain edge behind each pair, -1 where only the labels differ; ``nodes`` (p, 2) the nodes of
+    that edge, or two with different labels, in the order of ``pairs``.
     """
 
     groups: IntArray

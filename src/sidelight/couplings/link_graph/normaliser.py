@@ -28,10 +28,8 @@ class Prior:
 
     Parameters
     ----------
-    rest : Plan
-        The plan without the isolated nodes and pairs.
-    nodes : (r,)
-        The nodes that are left.
+    rest, nodes : Plan, (r,)
+        The plan without the isolated nodes and pairs, and the nodes that are left.
     draws : (g,)
         Draws of a class that each node stands for.
     singles, times : (i,)
@@ -63,16 +61,8 @@ class Prior:
         features = np.column_stack([draws[pairs.ends], pairs.log_equal, pairs.log_different])
         _, first, pair_times = np.unique(features, axis=0, return_index=True, return_counts=True)
         different = _some(pairs, first)
-        return cls(
-            rest,
-            nodes,
-            draws,
-            singles,
-            times,
-            different._replace(ends=np.arange(2 * len(first)).reshape(-1, 2)),
-            draws[different.ends].ravel(),
-            pair_times,
-        )
+        numbered = different._replace(ends=np.arange(2 * len(first)).reshape(-1, 2))
+        return cls(rest, nodes, draws, singles, times, numbered, draws[different.ends].ravel(), pair_times)
 
     def __call__(self, log_alpha: FloatArray) -> PriorSum:
         """Return ln Z and its gradient at log class weights (classes,)."""

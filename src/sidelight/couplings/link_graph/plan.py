@@ -40,24 +40,8 @@ class Plan:
     With two classes, nodes that certain links connect are contracted to one, and ``graph`` is what is left. Labelled
     nodes are taken out of it. Of the rest, nodes without links are ``isolated``, links without neighbours are
     ``pairs``; trees, also those that hang on loops, are passed over twice; loops are summed out exactly in ``batches``
-    of equal shape where the tables stay small, and left to belief propagation (``loopy``) where they do not.
-
-    Parameters
-    ----------
-    problem : LinkProblem
-    n_classes : int
-    contraction : Contraction, optional
-    graph : LinkProblem
-        The problem itself, or its contraction.
-    labelled : LabelledNodes, optional
-    isolated : (i,)
-    pairs : Pairs
-    forest : Forest, optional
-        None where there are only isolated nodes and pairs.
-    batches : tuple of Batch
-    loopy : LoopyGraph, optional
-    backend : PairBackend
-        How ``isolated`` and ``pairs`` are summed over: in NumPy or compiled.
+    of equal shape where the tables stay small, and left to belief propagation (``loopy``) where they do not. There is
+    no ``forest`` where there are only isolated nodes and pairs, which ``backend`` sums over, in NumPy or compiled.
     """
 
     problem: LinkProblem
@@ -90,8 +74,6 @@ def plan(
 
     Parameters
     ----------
-    problem : LinkProblem
-    n_classes : int
     max_entries : int
         Entries that a table of the exact elimination may have, classes to the power of treewidth + 1.
     max_levels : int
@@ -161,17 +143,10 @@ def _forest(
 
 
 class Inference(NamedTuple):
-    """The posterior of the classes of the nodes.
+    """The posterior of the classes of the nodes (g, classes), and the probability (q,) that ends of an edge share one.
 
-    Parameters
-    ----------
-    marginals : (g, classes)
-    same : (q,)
-        Probability that both ends of an edge share a class.
-    log_partition : float
-        Logarithm of the sum over all assignments; an estimate where the plan is not exact.
-    messages : Messages, optional
-        The last messages of belief propagation, to start from at the next inference.
+    The log partition, of the sum over all assignments, is an estimate where the plan is not exact. The last messages of
+    belief propagation are where the next inference may start.
     """
 
     marginals: FloatArray
@@ -203,15 +178,10 @@ class _GraphBeliefs(NamedTuple):
 
 
 def infer(plan: Plan, unary: FloatArray, messages: bp.Messages | None = None) -> Inference:
-    """Return marginals and log partition for log scores of the nodes.
+    """Return marginals and log partition for log scores (g, classes) of the nodes; -inf where a class is impossible.
 
-    Parameters
-    ----------
-    plan : Plan
-    unary : (g, classes)
-        Log scores; -inf where a class is impossible. Labels need not be marked: the plan contains them.
-    messages : Messages, optional
-        Those of an earlier inference under the same plan, where belief propagation may start.
+    Labels need not be marked: the plan contains them. Belief propagation may start from the messages of an earlier
+    inference under the same plan.
     """
     found = _infer(plan, unary, messages)
     last = found.forest.propagation if found.forest is not None else None

@@ -15,14 +15,8 @@ from sidelight.side import SideInformation
 class Names(NamedTuple):
     """The rows by which errors name nodes and edges.
 
-    Parameters
-    ----------
-    nodes : (g,)
-        A row of each node, a labelled one where there is one.
-    edges : (q, 2)
-        The rows of a link behind each edge.
-    ids : (n,), optional
-        The user's names of the rows.
+    ``nodes`` (g,) has a row of each node, a labelled one where there is one, ``edges`` (q, 2) the rows of a link behind
+    each edge, and ``ids`` (n,) the user's names of the rows.
     """
 
     nodes: IntArray
@@ -39,7 +33,6 @@ class LinkProblem:
 
     Parameters
     ----------
-    n_nodes : int
     edges : (q, 2)
         Different nodes, the lower first; each pair stands once.
     log_equal, log_different : (q,)
@@ -59,12 +52,7 @@ class LinkProblem:
 
     @classmethod
     def of(
-        cls,
-        n_nodes: int,
-        edges: Any,
-        log_equal: Any,
-        log_different: Any,
-        labels: IntArray | None = None,
+        cls, n_nodes: int, edges: Any, log_equal: Any, log_different: Any, labels: IntArray | None = None
     ) -> "LinkProblem":
         """Build a problem from edges in any order; those between the same nodes add up, those of one node drop out."""
         ends = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
@@ -76,6 +64,12 @@ class LinkProblem:
     def is_certain(self) -> AnyArray:
         """Edges that forbid something, (q,) bool."""
         return np.isneginf(self.log_equal) | np.isneginf(self.log_different)
+
+    def part(self, nodes: IntArray | slice, edges: IntArray | slice, ends: IntArray) -> "LinkProblem":
+        """Return some nodes and edges, or all in another order; ``ends`` are those of these edges among these nodes."""
+        labels, names = self.labels[nodes], self.names
+        own = None if names is None else Names(names.nodes[nodes], names.edges[edges], names.ids)
+        return LinkProblem(len(labels), ends, self.log_equal[edges], self.log_different[edges], labels, own)
 
     def without_labels(self) -> "LinkProblem":
         """Return the same links between nodes without labels."""
@@ -112,16 +106,9 @@ def merge(n_nodes: int, edges: IntArray, log_equal: FloatArray, log_different: F
 
 
 class LinkedRows(NamedTuple):
-    """The rows that side information mentions, chunklet after chunklet, and the links between the chunklets.
+    """The rows (m,) that side information mentions, chunklet after chunklet, and the links between the chunklets.
 
-    Parameters
-    ----------
-    problem : LinkProblem
-        Its nodes are the chunklets.
-    rows : (m,)
-        Row numbers, chunklet after chunklet.
-    starts : (g,)
-        Where each chunklet starts in ``rows``.
+    The nodes of the problem are the chunklets; ``starts`` (g,) has where each starts in ``rows``.
     """
 
     problem: LinkProblem
@@ -145,28 +132,11 @@ class LinkedRows(NamedTuple):
         number[nodes] = np.arange(problem.n_nodes)
         ends = np.sort(number[problem.edges], axis=1)
         order = np.argsort(ends[:, 0], kind="stable")
-        names = problem.names
-        moved = LinkProblem(
-            problem.n_nodes,
-            ends[order],
-            problem.log_equal[order],
-            problem.log_different[order],
-            problem.labels[nodes],
-            None if names is None else Names(names.nodes[nodes], names.edges[order], names.ids),
-        )
-        return LinkedRows(moved, self.rows[places], starts), places
+        return LinkedRows(problem.part(nodes, order, ends[order]), self.rows[places], starts), places
 
     def between(self, nodes: slice, rows: slice, edges: slice) -> "LinkedRows":
         """Return a range of nodes with their rows and edges; no edge may leave it."""
-        problem, names = self.problem, self.problem.names
-        part = LinkProblem(
-            nodes.stop - nodes.start,
-            problem.edges[edges] - nodes.start,
-            problem.log_equal[edges],
-            problem.log_different[edges],
-            problem.labels[nodes],
-            None if names is None else Names(names.nodes[nodes], names.edges[edges], names.ids),
-        )
+        part = self.problem.part(nodes, edges, self.problem.edges[edges] - nodes.start)
         return LinkedRows(part, self.rows[rows], self.starts[nodes] - rows.start)
 
 
@@ -177,13 +147,8 @@ def linked_rows(side: SideInformation, *, link_confidence: float | None = None) 
     (ln c, ln(1 − c)) for (equal, different) classes, a cannot-link the reverse. Certain cannot-links are (-inf, 0);
     certain must-links bind rows into chunklets. Links within a chunklet are constants, and left out.
 
-    Parameters
-    ----------
-    side : SideInformation
-        The class of a label is its code.
-    link_confidence : float in (0.5, 1], optional
-        The confidence of links that are stated as certain. Below 1, must-links do not bind rows together: every link
-        is an edge, and only labels and blocks are certain.
+    The class of a label is its code. ``link_confidence``, in (0.5, 1], is that of links that are stated as certain.
+    Below 1, must-links do not bind rows together: every link is an edge, and only labels and blocks are certain.
 
     Raises
     ------
@@ -243,10 +208,8 @@ class LabelledNodes(NamedTuple):
     Parameters
     ----------
     nodes, classes : (k,)
-    neighbours : (h,)
-        Unlabelled nodes linked to labelled ones.
-    offsets : (h, classes)
-        What these links add to the scores of ``neighbours``.
+    neighbours, offsets : (h,), (h, classes)
+        Unlabelled nodes linked to labelled ones, and what these links add to their scores.
     edges : (e,)
         Edges with a labelled end.
     constant : float

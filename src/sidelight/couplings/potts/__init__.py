@@ -1,8 +1,7 @@
 """Labels, links and blocks as a Potts field: statements that the assignment of the rows makes more or less probable.
 
-plan        atoms of rows that must share a component, and the stages in which they are updated
-field       the coupling with a constant potential, whose objective is a bound
-divergence  the coupling as published, whose potential is a divergence between components
+plan   atoms of rows that must share a component, and the stages in which they are updated
+field  the coupling with a constant potential, whose objective is a bound
 """
 
 from sidelight.couplings.potts.field import FieldMemory, PottsField

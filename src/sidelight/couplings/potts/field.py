@@ -27,12 +27,8 @@ _Evaluator = Evaluator[Any]
 class FieldMemory(NamedTuple):
     """What the next E-step starts from.
 
-    Parameters
-    ----------
-    sums : (labels, components)
-        S_c, the responsibilities of all rows of each label.
-    posterior : (linked atoms, padded components)
-        From :class:`sidelight.kernels.loops.PosteriorTables`.
+    ``sums`` (labels, components) are S_c, the responsibilities of all rows of each label; the posterior (linked atoms,
+    padded components) is from :class:`sidelight.kernels.loops.PosteriorTables`.
     """
 
     sums: FloatArray
@@ -40,15 +36,9 @@ class FieldMemory(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """What some atoms give.
+    """What some atoms give: statistics, rows (m,) and the posterior of these, None where a sweep does not tell it.
 
-    Parameters
-    ----------
-    statistics : the family's
-    value : float
-        Σ r·u + H(r), with u the log densities and what early neighbours add.
-    numbers, posterior : (m,), (m, components), optional
-        Their rows and the posterior of these; None where a sweep does not tell it.
+    The value is Σ r·u + H(r), with u the log densities and what early neighbours add.
     """
 
     statistics: Any
@@ -77,12 +67,8 @@ class PottsField(FixedCoupling[FieldMemory]):
 
     Parameters
     ----------
-    plan : Plan
-    strength : float
-        λ.
-    repulsion : float
-        ρ.
-    backend : Backend
+    strength, repulsion : float
+        λ and ρ.
     part_atoms : int
         Atoms that one task takes at a time, whatever the number of threads, so that sums are the same.
     single_precision_from : int
@@ -110,11 +96,10 @@ class PottsField(FixedCoupling[FieldMemory]):
     @cached_property
     def _counts(self) -> FloatArray:
         """n_c."""
-        n_labels = max(stage.label for stage in self.plan.stages) + 1
-        counts = np.zeros(n_labels)
+        counts = np.zeros(max(stage.label for stage in self.plan.stages) + 1)
         for stage in self.plan.stages:
             if stage.label >= 0:
-                counts[stage.label] += _masses(stage).sum()
+                counts[stage.label] += (stage.weights * np.add.reduceat(stage.row_weights, stage.starts)).sum()
         return counts
 
     @cached_property
@@ -226,7 +211,9 @@ class PottsField(FixedCoupling[FieldMemory]):
         shares, value = choose(coupled, stage, offset, field, evaluator, part)
         if links is not None:
             value -= float(np.einsum("a,ak,ak->", weights, shares, from_late))
-            _keep(shares, links)
+            # The posterior is kept where the neighbours look it up.
+            own = links.after[links.place : links.place + len(shares)]
+            own[:, : len(offset)], own[:, len(offset) :] = shares, 0.0
         if not keep:
             return _Part(evaluator.statistics(), value, _NOTHING, None)
         sizes = np.diff(np.append(stage.starts, len(stage.rows)))[part]
@@ -309,19 +296,6 @@ def _reused(workers: list[_Evaluator], coupled: CoupledRows) -> Callable[[], _Ev
         return worker
 
     return take
-
-
-def _keep(shares: FloatArray, links: Links) -> None:
-    """Keep the posterior (atoms, components) of atoms where their neighbours look it up."""
-    n, k = shares.shape
-    own = links.after[links.place : links.place + n]
-    own[:, :k] = shares
-    own[:, k:] = 0.0
-
-
-def _masses(stage: Stage) -> FloatArray:
-    """Return the number of rows that each atom of a stage stands for."""
-    return stage.weights * np.add.reduceat(stage.row_weights, stage.starts)
 
 
 def _rows(stage: Stage, part: slice) -> IntArray:

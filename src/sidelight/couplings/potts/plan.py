@@ -23,10 +23,8 @@ class Atoms:
 
     Parameters
     ----------
-    rows : (m,)
-        Row numbers, atom after atom.
-    starts : (g,)
-        Where each atom starts in ``rows``.
+    rows, starts : (m,), (g,)
+        Row numbers, atom after atom, and where each atom starts in them.
     labels : (g,)
         Label code of each atom, -1 unknown.
     affinity : (g, g)
@@ -71,22 +69,15 @@ def atoms_of(side: SideInformation, *, certain: float) -> Atoms | None:
 
 def _affinity(side: SideInformation, atom: IntArray, n_atoms: int, certain: float) -> "csr_array[np.float64]":
     pairs = np.concatenate([side.must_link, side.cannot_link])
-    strength = np.concatenate(
-        [
-            _strengths(side.must_link_confidence, certain),
-            -_strengths(side.cannot_link_confidence, certain),
-        ]
-    )
+    confidence = np.concatenate([side.must_link_confidence, side.cannot_link_confidence])
+    wrong = np.maximum(1.0 - confidence, np.finfo(float).tiny)
+    strength = np.minimum(np.log(confidence / wrong), certain)
+    strength[len(side.must_link) :] *= -1.0
     ends = atom[pairs]
     between = ends[:, 0] != ends[:, 1]
     ends, strength = ends[between].astype(np.int32), strength[between]
     upper = coo_array((strength, (ends[:, 0], ends[:, 1])), shape=(n_atoms, n_atoms)).tocsr()
     return csr_array(upper + upper.T)
-
-
-def _strengths(confidence: FloatArray, certain: float) -> FloatArray:
-    wrong = np.maximum(1.0 - confidence, np.finfo(float).tiny)
-    return np.minimum(np.log(confidence / wrong), certain)
 
 
 class Stage(NamedTuple):
@@ -96,19 +87,14 @@ class Stage(NamedTuple):
     ----------
     label : int
         -1 for atoms without one.
-    rows : (m,)
-        Row numbers, atom after atom.
-    starts : (g,)
-        Where each atom starts in ``rows``.
-    row_weights : (m,)
-        Rows of its atom that each row stands for.
-    weights : (g,)
-        Weight of each atom.
+    rows, starts : (m,), (g,)
+        Row numbers, atom after atom, and where each atom starts in them.
+    row_weights, weights : (m,), (g,)
+        Rows of its atom that each row stands for, and the weight of each atom.
     place : int
         Number of the first of these atoms among the linked ones, -1 where they have no links.
     early, late : Neighbours, optional
-        Links to atoms of earlier stages, which are updated before this one, and of later ones. None
-        where there are no links.
+        Links to atoms of earlier stages, which are updated before this one, and of later ones; None without links.
     """
 
     label: int
@@ -158,7 +144,8 @@ def lay_stages(atoms: Atoms, sample_weight: FloatArray | None) -> Plan:
     for number, (start, stop) in enumerate(pairwise(bounds)):
         members = order[start:stop]
         several = sizes[members[0]] > 1
-        within = np.repeat(atoms.starts[members], sizes[members]) + _counted(sizes[members])
+        starts = np.cumsum(sizes[members]) - sizes[members]
+        within = np.repeat(atoms.starts[members] - starts, sizes[members]) + np.arange(sizes[members].sum())
         early = late = None
         if sets[members[0]] >= 0:
             links = atoms.affinity[members]
@@ -170,7 +157,7 @@ def lay_stages(atoms: Atoms, sample_weight: FloatArray | None) -> Plan:
             Stage(
                 label=int(atoms.labels[members[0]]),
                 rows=atoms.rows[within],
-                starts=np.concatenate([[0], np.cumsum(sizes[members])[:-1]]),
+                starts=starts,
                 row_weights=own[within] if several else np.ones(len(members)),
                 weights=weights[members],
                 place=int(place[members[0]]),
@@ -181,12 +168,6 @@ def lay_stages(atoms: Atoms, sample_weight: FloatArray | None) -> Plan:
     tails = np.repeat(np.arange(len(order)), np.diff(atoms.affinity.indptr))
     both = weights[tails] * weights[atoms.affinity.indices] * np.maximum(atoms.affinity.data, 0.0)
     return Plan(tuple(stages), len(linked), float(both.sum() / 2))
-
-
-def _counted(sizes: IntArray) -> IntArray:
-    """Return 0, 1, … within each group of these sizes."""
-    ends = np.cumsum(sizes)
-    return np.arange(ends[-1]) - np.repeat(ends - sizes, sizes)
 
 
 def _neighbours(links: "csr_array[np.float64]", chosen: AnyArray, place: IntArray, strengths: FloatArray) -> Neighbours:

@@ -57,16 +57,9 @@ def connected_loops(ends: IntArray, edges: IntArray) -> list[Loop]:
 class Bucket(NamedTuple):
     """A variable and the later ones it meets when it is summed out.
 
-    Parameters
-    ----------
-    scope : tuple of int
-        The variable, then the others in order.
-    parent : int
-        The bucket its message goes to, -1 for the last.
-    kept : tuple of int
-        Which axes of the parent's table the message has.
-    edges : tuple of (int, int)
-        Edges that enter here: their number, and which of the scope they join the variable with.
+    The scope is the variable, then the others in order. Its message goes to the bucket ``parent``, -1 for the last, and
+    has the axes ``kept`` of that table. Edges that enter here have their number, and which of the scope they join the
+    variable with.
     """
 
     scope: tuple[int, ...]
@@ -176,14 +169,7 @@ def batch_loops(
 ) -> tuple[tuple[Batch, ...], list[Loop]]:
     """Divide loops into batches of one shape, which are summed out exactly, and loops that are too large for that.
 
-    Parameters
-    ----------
-    loops : list of Loop
-    log_equal, log_different : (q,)
-        Log potentials of the forest's edges.
-    n_classes : int
-    max_entries : int
-        Entries that one table may have.
+    Log potentials (q,) are those of the forest's edges; one table may have ``max_entries`` entries.
     """
     most_neighbours = int(np.log(max(max_entries, 1)) / np.log(max(n_classes, 2)) + 1e-9) - 1
     shapes: dict[bytes, Shape | None] = {}
@@ -298,12 +284,9 @@ def _distribute(
             pair = joint.sum(axis=lost)
             same[batch.edges[:, number]] = np.einsum("bcc->b", pair)
             if pairs is not None:
-                pairs[batch.edges[:, number]] = _lower_first(batch, variable, bucket.scope[place], pair)
-
-
-def _lower_first(batch: Batch, variable: int, other: int, pair: FloatArray) -> FloatArray:
-    turned = batch.nodes[:, variable] > batch.nodes[:, other]
-    return np.where(turned[:, None, None], pair.swapaxes(1, 2), pair)
+                # Pair marginals have the lower node first.
+                turned = batch.nodes[:, variable] > batch.nodes[:, bucket.scope[place]]
+                pairs[batch.edges[:, number]] = np.where(turned[:, None, None], pair.swapaxes(1, 2), pair)
 
 
 def decide_batch(batch: Batch, scores: FloatArray, classes: IntArray) -> None:

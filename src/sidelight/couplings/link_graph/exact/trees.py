@@ -29,17 +29,9 @@ _BLOCK_ROWS = 4096
 
 
 def summed(scores: FloatArray, log_equal: FloatArray, log_different: FloatArray) -> FloatArray:
-    """Return the sum-product messages ln Σ_c' exp(score_c' + link(c, c')) for each class c.
+    """Return the sum-product messages ln Σ_c' exp(score_c' + link(c, c')) for each class c, (links, classes).
 
-    Parameters
-    ----------
-    scores : (links, classes)
-        Log scores of one end of each link; each has a class that is possible.
-    log_equal, log_different : (links,)
-
-    Returns
-    -------
-    (links, classes)
+    ``scores`` (links, classes) are the log scores of one end of each link; each has a class that is possible.
     """
     messages = np.empty_like(scores)
     for start in range(0, len(scores), _BLOCK_ROWS):
@@ -92,15 +84,9 @@ def best_given(scores: FloatArray, other: IntArray, log_equal: FloatArray, log_d
 
 
 class Level(NamedTuple):
-    """Nodes that can be taken off together, each with the one neighbour it has left; siblings are consecutive.
+    """Nodes (c,) that can be taken off together, each with the one neighbour it has left, its parent, and their edge.
 
-    Parameters
-    ----------
-    children, parents : (c,)
-    edges : (c,)
-        The edge of each child to its parent.
-    siblings : (f,)
-        Where the children of each parent start.
+    Siblings are consecutive; ``siblings`` (f,) has where the children of each parent start.
     """
 
     children: IntArray
@@ -124,13 +110,7 @@ class Peeling(NamedTuple):
 def peel(n_nodes: int, ends: IntArray, *, max_levels: int = MAX_LEVELS) -> Peeling:
     """Take off nodes with one neighbour again and again; what is left of a tree is one node, its root.
 
-    Parameters
-    ----------
-    n_nodes : int
-    ends : (q, 2)
-        The nodes of each edge.
-    max_levels : int
-        Levels that are taken off at once; without numba there is no limit.
+    ``ends`` (q, 2) are the nodes of each edge. ``max_levels`` limits the levels, where numba is installed.
     """
     first, second = ends.T
     numbers = np.arange(len(ends))
@@ -179,15 +159,12 @@ class Forest(NamedTuple):
     ----------
     nodes : (f,)
         The nodes of the trees and of the loops; all other fields number them by their places here.
-    levels : tuple of Level
-        Leaves first.
-    chain : Level
-        Nodes above the levels, which go one after the other.
+    levels, chain : tuple of Level, Level
+        Leaves first, and the nodes above the levels, which go one after the other.
     roots : (r,)
         Roots of the trees that hang on no loop.
-    edges : (q,)
-        Numbers in the graph of the edges that the levels refer to.
-    log_equal, log_different : (q,)
+    edges, log_equal, log_different : (q,)
+        Numbers in the graph of the edges that the levels refer to, and their log potentials.
     """
 
     nodes: IntArray
