@@ -62,20 +62,10 @@ def neighbour_lists(pairs: IntArray, n_nodes: int) -> Neighbours:
 
 
 def colour(neighbours: Neighbours, costs: FloatArray, *, max_tries: int) -> IntArray:
-    """Colour the nodes of a graph, cheap colours first.
+    """Return a colour of each node of a graph, (nodes,), cheap colours first.
 
-    Parameters
-    ----------
-    neighbours : list of lists
-    costs : (nodes, colours)
-        Costs decide which colours are tried first, not which are accepted.
-    max_tries : int
-        Budget of choices that the search may try.
-
-    Returns
-    -------
-    (nodes,)
-        The colour of each node.
+    Costs (nodes, colours) decide which colours are tried first, not which are accepted. The search may try
+    ``max_tries`` choices.
 
     Raises
     ------

@@ -44,12 +44,8 @@ def independent_sets(affinity: "csr_array[np.float64]") -> IntArray:
 def first_fit_sets(links: "csr_array[np.float64]", cliques: Sequence[IntArray] = ()) -> IntArray:
     """Return the number of a set for each node: the first that none of its neighbours is in, node after node.
 
-    Parameters
-    ----------
-    links : (n, n)
-        Symmetric; its entries, whatever their values, are the links.
-    cliques : sequence of (n,)
-        The clique of each node, -1 for none. All nodes of a clique are linked.
+    The entries of ``links`` (n, n), symmetric, are links whatever their values. Each of ``cliques`` has a clique of
+    every node (n,), -1 for none; all nodes of a clique are linked.
     """
     starts, neighbours = links.indptr.tolist(), links.indices.tolist()
     codes_of = [codes.tolist() for codes in cliques]

@@ -5,7 +5,6 @@ corrections: Dice has its factor 2, so that a row is similar to itself by 1, and
 x·y / (‖x‖² + ‖y‖² − x·y), which is the printed one for binary rows and stays at most 1 for others.
 """
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -57,41 +56,26 @@ def nearest_others(X: FloatArray, wanted: int, n_jobs: int | None = None) -> Nea
 
 _BATCH_CELLS = 4_000_000
 
-Overlap = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
-
-
-def _cosine(products: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
-    return _ratio(products, np.sqrt(first[:, None] * second))
-
-
-def _dice(products: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
-    return _ratio(2 * products, first[:, None] + second)
-
-
-def _jaccard(products: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
-    return _ratio(products, first[:, None] + second - products)
-
-
-def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
-    # Rows of zeros have similarity zero to all; negative similarities make no edges.
-    return np.maximum(np.divide(above, below, out=np.zeros_like(above), where=below > 0), 0.0)
-
-
-# Of products x·y and squared norms of both.
-OVERLAPS: dict[str, Overlap] = {"cosine": _cosine, "dice": _dice, "jaccard": _jaccard}
 BY_DISTANCE = ("rbf", "binary")
-SIMILARITIES = (*BY_DISTANCE, *OVERLAPS)
+SIMILARITIES = (*BY_DISTANCE, "cosine", "dice", "jaccard")
 
 
 def similarities(first: FloatArray, second: FloatArray, similarity: str, gamma: float) -> FloatArray:
     """Return the similarities of all rows of one table with all rows of another."""
     products = first @ second.T
-    squares, others = row_norms(first, squared=True), row_norms(second, squared=True)
-    if similarity in OVERLAPS:
-        return OVERLAPS[similarity](products, squares, others)
+    squares, others = row_norms(first, squared=True)[:, None], row_norms(second, squared=True)
     if similarity == "binary":
         return np.ones_like(products)
-    return np.exp(-gamma * np.maximum(squares[:, None] + others - 2 * products, 0.0))
+    if similarity == "rbf":
+        return np.exp(-gamma * np.maximum(squares + others - 2 * products, 0.0))
+    if similarity == "cosine":
+        above, below = products, np.sqrt(squares * others)
+    elif similarity == "dice":
+        above, below = 2 * products, squares + others
+    else:
+        above, below = products, squares + others - products
+    # Rows of zeros have similarity zero to all; negative similarities make no edges.
+    return np.maximum(np.divide(above, below, out=np.zeros_like(above), where=below > 0), 0.0)
 
 
 def row_graph(

@@ -15,12 +15,8 @@ _NEIGHBOURS = 10
 class Agglomeration(NamedTuple):
     """Clusters during agglomeration; each merger adds one and ends two.
 
-    Parameters
-    ----------
-    sums, mass : (2 g, d), (2 g,)
-        Sums of the rows of each cluster and their total weight.
-    near, apart : list of set of int
-        Clusters that each may be merged with, and those it must not be.
+    Of each there are the sums of its rows (2 g, d), their total weight (2 g,), the clusters ``near`` that it may be
+    merged with, and those ``apart`` that it must not be.
     """
 
     sums: FloatArray
@@ -44,21 +40,8 @@ def constrained_ward(
     and not with their square. Clusters that a cannot-link keeps apart are never merged; where more than ``n_clusters``
     are left, the smallest join the nearest of the others.
 
-    Parameters
-    ----------
-    rows : (n, d)
-        Scaled so that distances are meaningful.
-    weights : (n,)
-    chunklets : (n,)
-        Rows of the same number stay together.
-    apart : (q, 2)
-        Chunklets kept apart.
-    n_clusters : int
-
-    Returns
-    -------
-    (n,)
-        Cluster of each row, 0 … n_clusters - 1, the heaviest first.
+    The rows (n, d) are scaled so that distances are meaningful; rows of the same chunklet (n,) stay together, and pairs
+    of chunklets (q, 2) are kept apart. Returned is the cluster of each row, 0 … n_clusters - 1, the heaviest first.
     """
     merging = _begin(rows, weights, chunklets, apart)
     n_chunklets = int(chunklets.max()) + 1
@@ -83,8 +66,9 @@ def constrained_ward(
             for offer in _offers(merging, following, merging.near[following]):
                 heappush(heap, offer)
             following += 1
-    ends = _ends(parent)[chunklets]
-    return _number(rows, weights, ends, n_clusters)
+    while not np.array_equal(parent, parent[parent]):
+        parent = parent[parent]
+    return _number(rows, weights, parent[chunklets], n_clusters)
 
 
 def _begin(rows: FloatArray, weights: FloatArray, chunklets: IntArray, apart: IntArray) -> Agglomeration:
@@ -122,12 +106,6 @@ def _merge(merging: Agglomeration, first: int, second: int, merged: int) -> None
             sets[other] -= {first, second}
             sets[other].add(merged)
         sets[first], sets[second] = set(), set()
-
-
-def _ends(parent: IntArray) -> IntArray:
-    while not np.array_equal(parent, parent[parent]):
-        parent = parent[parent]
-    return parent
 
 
 def _number(rows: FloatArray, weights: FloatArray, clusters: IntArray, n_clusters: int) -> IntArray:

@@ -18,15 +18,9 @@ _BLOCK_SCORES = 1280
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def infer_singles(nodes: IntArray, scores: FloatArray, marginals: FloatArray) -> float:
-    """Fill in the marginals of nodes without links; return the sum of their log partitions.
+    """Fill in the marginals of nodes (s,) without links; return the sum of their log partitions.
 
-    Parameters
-    ----------
-    nodes : (s,)
-    scores : (nodes, classes)
-        Log scores; -inf where a class is impossible.
-    marginals : (nodes, classes)
-        Written at ``nodes``.
+    Log scores and marginals are (all nodes, classes); a score is -inf where a class is impossible.
     """
     n, k = len(nodes), scores.shape[1]
     size = max(_BLOCK_SCORES // k, 1)
@@ -55,29 +49,19 @@ def infer_pairs(
     log_partition: FloatArray,
     same: FloatArray,
 ) -> int:
-    """Fill in the marginals of the nodes of pairs, and what each pair sums to.
+    """Fill in the marginals of the nodes of pairs, and what each pair sums to; return how many sums are below ``tiny``.
+
+    Such a sum, in units of the largest scores and potential, may have lost parts to underflow: its ``log_partition`` is
+    -inf, and nothing else is written of the pair.
 
     Parameters
     ----------
-    ends : (p, 2)
-        The nodes of each pair.
-    log_equal, log_different : (p,)
-        Log potentials of equal and of different classes.
-    scores : (nodes, classes)
-        Log scores; -inf where a class is impossible.
-    tiny : float
-        A sum below this, in units of the largest scores and potential, may have lost parts to underflow.
-    marginals : (nodes, classes)
-        Written at the nodes of the pairs.
-    log_partition : (p,)
-        -inf where the sum is below ``tiny``; nothing else is written of such a pair.
-    same : (p,)
-        Probability that the ends are equal.
-
-    Returns
-    -------
-    int
-        How many pairs sum to less than ``tiny``.
+    ends, log_equal, log_different : (p, 2), (p,), (p,)
+        The nodes of each pair, and its log potentials of equal and of different classes.
+    scores, marginals : (nodes, classes)
+        Log scores, -inf where a class is impossible; marginals are written at the nodes of the pairs.
+    log_partition, same : (p,)
+        ``same`` is the probability that the ends are equal.
     """
     n, k = len(ends), scores.shape[1]
     size = max(_BLOCK_SCORES // k, 1)
@@ -140,12 +124,7 @@ def _beyond_one(exponentials: FloatArray) -> float:
 
 @njit(cache=True, nogil=True, fastmath=FAST)
 def _weigh(
-    first: FloatArray,
-    second: FloatArray,
-    equal: float,
-    different: float,
-    beyond_first: float,
-    beyond_second: float,
+    first: FloatArray, second: FloatArray, equal: float, different: float, beyond_first: float, beyond_second: float
 ) -> None:
     """Multiply the exponentials of either end by what the other end makes of each class.
 

@@ -18,18 +18,10 @@ from sidelight._typing import AnyArray, FloatArray, IntArray
 
 
 def softmax(scores: FloatArray, offsets: FloatArray, weights: FloatArray, evidence: FloatArray) -> None:
-    """Turn scores into weighted responsibilities, in place.
+    """Turn scores (components, rows) into ``weights * softmax(scores + offsets)`` over components, in place.
 
-    Parameters
-    ----------
-    scores : (components, rows)
-        Log densities; on return ``weights * softmax(scores + offsets)`` over components.
-    offsets : (components,)
-        Log mixing weights; may be ``-inf``.
-    weights : (rows,)
-        Weight of each row.
-    evidence : (rows,)
-        On return the logarithm of the sum over components, not weighted.
+    Scores are log densities, offsets (components,) log mixing weights, which may be -inf, and ``weights`` (rows,) those
+    of the rows. ``evidence`` (rows,) becomes the logarithm of the sum over components, not weighted.
     """
     scores += offsets[:, None]
     largest = scores.max(axis=0)
@@ -69,15 +61,9 @@ def quadratic_features(block: FloatArray, centre: FloatArray, out: FloatArray) -
 def add_neighbours(
     starts: IntArray, neighbours: AnyArray, strengths: FloatArray, posterior: AnyArray, out: FloatArray
 ) -> None:
-    """Add the posteriors of each row's neighbours to ``out``, times the strengths of their links.
+    """Add the posteriors of each row's neighbours to ``out`` (rows, components), times the strengths of their links.
 
-    Parameters
-    ----------
-    starts : (rows + 1,)
-        Where the neighbours of each row start in ``neighbours`` and ``strengths``, and where those of the last end.
-    neighbours, strengths : (links,)
-    posterior : (linked rows, at least as many components)
-    out : (rows, components)
+    The first three arguments are the fields of `Neighbours`; the posterior (linked rows, components) may be padded.
     """
     links = slice(starts[0], starts[-1])
     # Only what is looked up goes into the product, which would else turn all of a table in single precision to double.
@@ -127,8 +113,6 @@ class QuadraticForm(NamedTuple):
         Coefficients of [1, x_i, x_i x_j (i <= j)]; the number of components is padded to a multiple of four.
     sums : (features, components)
         The weighted sums of features are added here.
-    block_rows : int
-        Rows at a time.
     may_miss : bool
         Whether cells may be missing; rows that lack some are not a quadratic form.
     """
@@ -143,14 +127,9 @@ class QuadraticForm(NamedTuple):
 class Neighbours(NamedTuple):
     """Links of some rows, in the form of compressed rows.
 
-    Parameters
-    ----------
-    starts : (rows + 1,)
-        Where the neighbours of each row start in ``places`` and ``strengths``, and where those of the last end.
-    places : (links,)
-        Where the posteriors of the neighbours are kept.
-    strengths : (links,)
-        Positive where a link pulls together, negative where it pushes apart.
+    ``starts`` (rows + 1,) has where the neighbours of each row start in the other two, and where those of the last end;
+    ``places`` (links,) where their posteriors are kept. Strengths (links,) are positive where a link pulls together,
+    negative where it pushes apart.
     """
 
     starts: IntArray
