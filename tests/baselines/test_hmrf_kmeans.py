@@ -103,10 +103,10 @@ def test_the_metric_update_is_the_minimum_of_its_part_of_the_objective(kind):
     best = metric.update(statistics)
     for _ in range(200):
         if kind is DiagonalMetric:
-            other = best._replace(scales=best.scales * np.exp(0.05 * rng.normal(size=best.scales.shape)))
+            other = replace(best, scales=best.scales * np.exp(0.05 * rng.normal(size=best.scales.shape)))
         else:
             turn = np.eye(3) + 0.05 * rng.normal(size=(3, 3))
-            other = best._replace(forms=turn @ best.forms @ turn.T)
+            other = replace(best, forms=turn @ best.forms @ turn.T)
         assert part(other) >= part(best) - 1e-9 * abs(part(best))
 
 

@@ -18,6 +18,7 @@ from sidelight.inference.executors.threads import one_blas_thread
 from sidelight.metrics import Violations, violations
 from sidelight.side import SideInformation
 from sidelight.side.parsing import compress
+from sidelight.side.transforms import pooled
 from sidelight.tables.survey import survey_finite
 from sidelight.tables.table import ArrayTable
 from sidelight.tables.validation import check_integer, read_table
@@ -117,7 +118,8 @@ class PartitionEstimator(InformedEstimator):
         self._check_parameters()
         rows = self._read_rows(X, reset=True)
         n = rows.shape[0]
-        statements = self._read_side(n, y, must_link, cannot_link, side, sample_id)
+        given = (n, y, must_link, cannot_link, side, sample_id)
+        statements = pooled(*given, takes=self.takes, refuse=self._refuse)
         labels = Labelling(*compress(statements.labels, statements.label_names))
         count = cluster_count(self.n_clusters, len(labels.names), n)
         with one_blas_thread():

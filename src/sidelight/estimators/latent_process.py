@@ -25,6 +25,7 @@ from sidelight.inference.loop import Trace, ascend_from, warn_unless_converged
 from sidelight.inference.progress import Callback
 from sidelight.metrics import Violations, violations
 from sidelight.side import SideInformation
+from sidelight.side.transforms import pooled
 from sidelight.tables.table import ArrayTable, Rows
 from sidelight.tables.validation import check_choice, check_integer, check_number, read_table
 
@@ -188,7 +189,8 @@ class LatentProcessDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self._check_parameters()
         fitted = copy(self)  # its attributes become those of the estimator at the end
         table = read_table(fitted, X, reset=True)
-        side = self._read_side(len(table), y, must_link, cannot_link, side, sample_id)
+        given = (len(table), y, must_link, cannot_link, side, sample_id)
+        side = pooled(*given, takes=self.takes, refuse=self._refuse)
         n_processes = self._count_processes(side)
         with one_blas_thread():
             rows = Rows(ArrayTable(table))

@@ -55,6 +55,14 @@ class _MeasuredSums(_Sums):
     def measured_from(self, origin: FloatArray) -> Self:
         """Return the statistics of the same rows measured from another origin."""
 
+    @abstractmethod
+    def offsets(self) -> FloatArray:
+        """Return the means measured from the origin."""
+
+    def means(self) -> FloatArray:
+        """Return the means (components, d)."""
+        return self.origin + self.offsets()
+
     def __add__(self, other: Self) -> Self:
         return super().__add__(other if other.origin is self.origin else other.measured_from(self.origin))
 
@@ -71,6 +79,10 @@ class CountStatistics(_Sums):
 
     counts: FloatArray
 
+    def means(self) -> FloatArray:
+        """Return the mean counts (components, categories)."""
+        return self.counts / np.maximum(self.mass, np.finfo(float).tiny)[:, None]
+
 
 @storable("CellStatistics")
 @dataclass(frozen=True, eq=False)
@@ -83,6 +95,10 @@ class CellStatistics(_Sums):
 
     cells: FloatArray
     sums: FloatArray
+
+    def means(self) -> FloatArray:
+        """Return the mean of each column's observed cells (components, columns)."""
+        return self.sums / np.maximum(self.cells, np.finfo(float).tiny)
 
 
 @storable("GaussianStatistics")

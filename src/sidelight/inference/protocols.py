@@ -28,22 +28,14 @@ class Statistics(Protocol):
 
     def __add__(self, other: Self) -> Self: ...
 
+    def means(self) -> FloatArray:
+        """Return the mean of every column in each component (components, d')."""
+
     def scaled(self, factor: float) -> Self:
         """Return the statistics of the same rows, each counted ``factor`` times."""
 
     def regrouped(self, groups: IntArray) -> Self:
         """Return the statistics of groups of components put together; those of group -1 are left out."""
-
-
-class CentredStatistics(Statistics, Protocol):
-    """Statistics of Gaussian rows, measured from an origin; the means of the components are ``origin + offsets()``."""
-
-    @property
-    def origin(self) -> FloatArray:
-        """Where rows are measured from: (d,) or (components, d)."""
-
-    def offsets(self) -> FloatArray:
-        """Return the means (components, d) measured from the origin; zero for a component that owns nothing."""
 
 
 FamilyParameters = TypeVar("FamilyParameters")

@@ -1,7 +1,8 @@
 """State the same side information for fewer rows, other rows, more rows, as links, as blocks, or pooled."""
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -265,3 +266,42 @@ def _label_names(side: "SideInformation") -> AnyArray:
     labelled = side.labels >= 0
     names[labelled] = side.label_names[side.labels[labelled]]
     return names
+
+
+def pooled(
+    n: int,
+    y: Any,
+    must_link: Any,
+    cannot_link: Any,
+    side: Any,
+    sample_id: Any,
+    *,
+    takes: frozenset[str],
+    refuse: Callable[[str], NoReturn],
+) -> "SideInformation":
+    """Pool what a user passes to ``fit`` about n rows, without contradictions and without unused names.
+
+    A kind of statement that is not among those that an estimator ``takes`` goes to ``refuse``, which raises.
+    """
+    from sidelight.side.information import SideInformation
+
+    known = SideInformation.build(n, y=y, must_link=must_link, cannot_link=cannot_link, sample_id=sample_id)
+    if side is not None:
+        if not isinstance(side, SideInformation):
+            raise TypeError(
+                f"side must be a SideInformation, not {type(side).__name__}; "
+                "make one with SideInformation.build(n, y=…, must_link=…, cannot_link=…, blocks=…)."
+            )
+        if sample_id is not None:
+            side = side.align(sample_id)
+        elif side.n_rows != n:
+            raise ValueError(
+                f"side has {side.n_rows} rows, but X has {n}; pass sample_id (and build side with it) "
+                "so that rows are found by name."
+            )
+        known = known.combine(side)
+    for statement in sorted(known.statements - takes):
+        refuse(statement)
+    if known.statements - {"labels"}:
+        known.closure()  # raises if statements contradict each other
+    return known.without_unused_names()

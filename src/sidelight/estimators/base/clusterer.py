@@ -1,7 +1,7 @@
 """The base of every estimator: one ``fit`` that takes side information, and refuses what the model cannot use."""
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NoReturn, Self
 
 from sklearn.base import BaseEstimator, ClusterMixin
 
@@ -9,7 +9,7 @@ from sidelight._typing import LabelArray
 from sidelight.estimators.registry import estimators_taking
 from sidelight.side import SideInformation
 
-_SPOKEN = {
+_NOUNS = {
     "labels": "labels (y)",
     "must_link": "must-links",
     "cannot_link": "cannot-links",
@@ -46,31 +46,10 @@ class InformedEstimator(ClusterMixin, BaseEstimator, ABC):
         """Fit and return ``labels_``, which use the side information."""
         return self.fit(X, y, **knowledge).labels_
 
-    def _read_side(
-        self, n: int, y: Any, must_link: Any, cannot_link: Any, side: SideInformation | None, sample_id: Any
-    ) -> SideInformation:
-        """Pool all side information; refuse statements that this estimator cannot use."""
-        known = SideInformation.build(n, y=y, must_link=must_link, cannot_link=cannot_link, sample_id=sample_id)
-        if side is not None:
-            if not isinstance(side, SideInformation):
-                raise TypeError(
-                    f"side must be a SideInformation, not {type(side).__name__}; "
-                    "make one with SideInformation.build(n, y=…, must_link=…, cannot_link=…, blocks=…)."
-                )
-            if sample_id is not None:
-                side = side.align(sample_id)
-            elif side.n_rows != n:
-                raise ValueError(
-                    f"side speaks of {side.n_rows} rows, but X has {n}; pass sample_id (and build side with it) "
-                    "so that rows are found by name."
-                )
-            known = known.combine(side)
-        for statement in sorted(known.statements - self.takes):
-            others = estimators_taking(statement)
-            remedy = f"use {' or '.join(others)}" if others else "leave them out"
-            if statement == "must_link" and "blocks" in self.takes:
-                remedy += ", or turn certain ones into blocks: side=SideInformation.build(…).as_blocks()"
-            raise ValueError(f"{type(self).__name__} cannot use {_SPOKEN[statement]}: {remedy}.")
-        if known.statements - {"labels"}:
-            known.closure()  # raises if statements contradict each other
-        return known.without_unused_names()
+    def _refuse(self, statement: str) -> NoReturn:
+        """Refuse a kind of statement that this estimator cannot use, and say what to do instead."""
+        others = estimators_taking(statement)
+        remedy = f"use {' or '.join(others)}" if others else "leave them out"
+        if statement == "must_link" and "blocks" in self.takes:
+            remedy += ", or turn certain ones into blocks: side=SideInformation.build(…).as_blocks()"
+        raise ValueError(f"{type(self).__name__} cannot use {_NOUNS[statement]}: {remedy}.")

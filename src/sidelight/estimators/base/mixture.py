@@ -7,13 +7,12 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from sidelight._typing import FloatArray, IntArray, LabelArray
 from sidelight.couplings.independent import Independent
-from sidelight.estimators.base.clusterer import InformedEstimator
-from sidelight.estimators.base.clusters import KeptPosterior, Layout, Results, cluster_names, cluster_order
+from sidelight.estimators.base.clusters import Layout, Results, cluster_names, cluster_order
 from sidelight.estimators.base.emission import EmissionSettings, emission_of
+from sidelight.estimators.base.prediction import FittedMixture
 from sidelight.estimators.starts.sample import Problem, Sample, StartRows, embedding, start_rows
 from sidelight.inference.executors.threads import Threads, one_blas_thread
 from sidelight.inference.loop import Recorder, ascend_from, warn_unless_converged
@@ -24,11 +23,11 @@ from sidelight.inference.pruning import Fit
 from sidelight.kernels.loops import Backend, backend_for
 from sidelight.metrics import Violations, violations
 from sidelight.side import SideInformation
+from sidelight.side.transforms import pooled
 from sidelight.tables.schema import FamilyChoice, Schema, encode, learn_schema
 from sidelight.tables.survey import Survey, survey_columns, survey_finite
 from sidelight.tables.table import ArrayTable, Rows, Table
 from sidelight.tables.validation import admit_table, check_integer, check_number, column_names, read_table, read_weights
-from sidelight.weights import MaximumLikelihoodWeights
 
 
 class Model(NamedTuple):
@@ -82,7 +81,7 @@ class Ascent(NamedTuple):
     recorder: Recorder
 
 
-class MixtureEstimator(KeptPosterior, InformedEstimator):
+class MixtureEstimator(FittedMixture):
     """A mixture of components, grouped in clusters, fitted to a table and to side information about its rows.
 
     A subclass says what its family is (:meth:`_settings`), how many components there are and to which classes they
@@ -99,9 +98,6 @@ class MixtureEstimator(KeptPosterior, InformedEstimator):
     keep_history: bool | None = False
 
     _schema: Schema
-    _family: AnyFamily
-    _parameters: Any
-    _log_weights: FloatArray
 
     def __init__(
         self,
@@ -282,7 +278,13 @@ class MixtureEstimator(KeptPosterior, InformedEstimator):
             "use fewer components."
         )
 
-    # --- the table ---------------------------------------------------------------------------------------------------
+    # --- what users pass ----------------------------------------------------------------------------------------------
+
+    def _read_side(
+        self, n: int, y: Any, must_link: Any, cannot_link: Any, side: SideInformation | None, sample_id: Any
+    ) -> SideInformation:
+        """Pool all side information; refuse statements that this estimator cannot use."""
+        return pooled(n, y, must_link, cannot_link, side, sample_id, takes=self.takes, refuse=self._refuse)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -317,78 +319,6 @@ class MixtureEstimator(KeptPosterior, InformedEstimator):
                 "cell of a Gaussian column: fill them in (sklearn.impute.SimpleImputer), or use BayesianMixture."
             )
         return found
-
-    # --- rows that were not fitted -----------------------------------------------------------------------------------
-
-    def predict(self, X: Any) -> LabelArray:
-        """Return the cluster of each row of a table, by the fitted mixture alone."""
-        return self._assign(X).labels
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return the probability of each cluster for each row of a table, by the fitted mixture alone."""
-        posterior = self._assign(X, posterior=True).posterior
-        assert posterior is not None
-        return posterior
-
-    def score_samples(self, X: Any) -> FloatArray:
-        """Return the log density of each row of a table; for a Bayesian mixture, the posterior predictive one."""
-        log_density = self._assign(X, density=True).log_density
-        assert log_density is not None
-        return log_density
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """Return the mean log density of a table; ``y`` is ignored, as in scikit-learn's mixtures."""
-        return float(self.score_samples(X).mean())
-
-    def bic(self, X: Any) -> float:
-        """Return the Bayesian information criterion of the mixture on a table; lower is better."""
-        log_density = self.score_samples(X)
-        return float(-2 * log_density.sum() + self._n_parameters() * np.log(len(log_density)))
-
-    def aic(self, X: Any) -> float:
-        """Return Akaike's information criterion of the mixture on a table; lower is better."""
-        return float(-2 * self.score_samples(X).sum() + 2 * self._n_parameters())
-
-    def sample(self, n_samples: int = 1) -> tuple[FloatArray, IntArray]:
-        """Draw rows from the fitted mixture; returns the rows and their clusters, cluster by cluster."""
-        check_is_fitted(self)
-        random = check_random_state(self.random_state)
-        counts = random.multinomial(n_samples, self.weights_)
-        parts = [self._family.sample(self._parameters, k, n, random) for k, n in enumerate(counts)]
-        return np.concatenate(parts), np.repeat(self.component_clusters_, counts)
-
-    def _n_parameters(self) -> int:
-        n_components = len(self.weights_)
-        return self._family.n_parameters(n_components) + n_components - 1
-
-    def _assign(self, X: Any, *, density: bool = False, posterior: bool = False) -> Results:
-        """Assign the rows of a table by the fitted mixture alone; with densities, by its predictive distribution."""
-        check_is_fitted(self)
-        table = self._read_table(X, reset=False)
-        clusters = self.component_clusters_
-        backend = backend_for(table.shape[0] * len(clusters))
-        mixture = Mixture(
-            rows=Rows(table),
-            family=self._family,
-            weights=MaximumLikelihoodWeights(clusters),
-            coupling=Independent(clusters, backend),
-            couplings=(),
-            backend=backend,
-            executor=Threads.for_jobs(self.n_jobs),
-        )
-        results = Results.empty(
-            table.shape[0], clusters, self.n_clusters_, keep_density=density, keep_posterior=posterior
-        )
-        with one_blas_thread():
-            self._survey(table, None)
-            state = MixtureState(self._parameters, self._predictive_log_weights() if density else self._log_weights)
-            for part in mixture.assign_predictively(state) if density else mixture.assign(state):
-                results.write(part)
-        return results
-
-    def _predictive_log_weights(self) -> FloatArray:
-        """Return the log weights of the predictive distribution."""
-        return self._log_weights
 
     # --- what is stored ----------------------------------------------------------------------------------------------
 

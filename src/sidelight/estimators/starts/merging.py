@@ -77,7 +77,7 @@ def _with_two_merged(smaller: Mixture, expectation: Expectation, n_components: i
 
 def _near_pairs(expectation: Expectation) -> list[tuple[int, int]]:
     """Return the pairs of components worth merging: all of few components, of many those with the nearest means."""
-    means = expectation.statistics.origin + expectation.statistics.offsets()
+    means = expectation.statistics.means()
     first, second = np.triu_indices(len(means), k=1)
     # In units of how far the means are spread, since features may differ in scale.
     spread = np.maximum(means.std(axis=0), np.finfo(float).tiny)

@@ -26,6 +26,10 @@ class ProductStatistics:
         """Sum of the responsibilities of each component, the same in all parts."""
         return self.parts[0].mass
 
+    def means(self) -> FloatArray:
+        """Return the means of the columns of all parts, part after part."""
+        return np.concatenate([part.means() for part in self.parts], axis=1)
+
     def __add__(self, other: "ProductStatistics") -> "ProductStatistics":
         return ProductStatistics(tuple(own + their for own, their in zip(self.parts, other.parts, strict=True)))
 

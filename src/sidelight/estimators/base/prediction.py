@@ -1,0 +1,111 @@
+"""What a fitted mixture says about rows: clusters, probabilities, densities, and rows of its own."""
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from sidelight._typing import FloatArray, IntArray, LabelArray
+from sidelight.couplings.independent import Independent
+from sidelight.estimators.base.clusterer import InformedEstimator
+from sidelight.estimators.base.clusters import KeptPosterior, Results
+from sidelight.inference.executors.threads import Threads, one_blas_thread
+from sidelight.inference.mixture import Mixture, MixtureState
+from sidelight.inference.protocols import AnyFamily
+from sidelight.kernels.loops import backend_for
+from sidelight.tables.survey import Survey
+from sidelight.tables.table import Rows, Table
+from sidelight.weights import MaximumLikelihoodWeights
+
+
+class FittedMixture(KeptPosterior, InformedEstimator):
+    """A mixture once it is fitted: its family, the parameters of its components and their clusters."""
+
+    random_state: Any
+    n_jobs: int | None
+    n_clusters_: int
+    weights_: FloatArray
+    component_clusters_: IntArray
+    _family: AnyFamily
+    _parameters: Any
+    _log_weights: FloatArray
+
+    @abstractmethod
+    def _read_table(self, X: Any, *, reset: bool) -> Table:
+        """Return the table as numbers; ``reset`` when fitting, so that later tables are held against this one."""
+
+    @abstractmethod
+    def _survey(self, table: Table, weights: FloatArray | None) -> Survey:
+        """Look at all cells once and refuse those that no component has a density for."""
+
+    def predict(self, X: Any) -> LabelArray:
+        """Return the cluster of each row of a table, by the fitted mixture alone."""
+        return self._assign(X).labels
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the probability of each cluster for each row of a table, by the fitted mixture alone."""
+        posterior = self._assign(X, posterior=True).posterior
+        assert posterior is not None
+        return posterior
+
+    def score_samples(self, X: Any) -> FloatArray:
+        """Return the log density of each row of a table; for a Bayesian mixture, the posterior predictive one."""
+        log_density = self._assign(X, density=True).log_density
+        assert log_density is not None
+        return log_density
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean log density of a table; ``y`` is ignored, as in scikit-learn's mixtures."""
+        return float(self.score_samples(X).mean())
+
+    def bic(self, X: Any) -> float:
+        """Return the Bayesian information criterion of the mixture on a table; lower is better."""
+        log_density = self.score_samples(X)
+        return float(-2 * log_density.sum() + self._n_parameters() * np.log(len(log_density)))
+
+    def aic(self, X: Any) -> float:
+        """Return Akaike's information criterion of the mixture on a table; lower is better."""
+        return float(-2 * self.score_samples(X).sum() + 2 * self._n_parameters())
+
+    def sample(self, n_samples: int = 1) -> tuple[FloatArray, IntArray]:
+        """Draw rows from the fitted mixture; returns the rows and their clusters, cluster by cluster."""
+        check_is_fitted(self)
+        random = check_random_state(self.random_state)
+        counts = random.multinomial(n_samples, self.weights_)
+        parts = [self._family.sample(self._parameters, k, n, random) for k, n in enumerate(counts)]
+        return np.concatenate(parts), np.repeat(self.component_clusters_, counts)
+
+    def _n_parameters(self) -> int:
+        n_components = len(self.weights_)
+        return self._family.n_parameters(n_components) + n_components - 1
+
+    def _assign(self, X: Any, *, density: bool = False, posterior: bool = False) -> Results:
+        """Assign the rows of a table by the fitted mixture alone; with densities, by its predictive distribution."""
+        check_is_fitted(self)
+        table = self._read_table(X, reset=False)
+        clusters = self.component_clusters_
+        backend = backend_for(table.shape[0] * len(clusters))
+        mixture = Mixture(
+            rows=Rows(table),
+            family=self._family,
+            weights=MaximumLikelihoodWeights(clusters),
+            coupling=Independent(clusters, backend),
+            couplings=(),
+            backend=backend,
+            executor=Threads.for_jobs(self.n_jobs),
+        )
+        results = Results.empty(
+            table.shape[0], clusters, self.n_clusters_, keep_density=density, keep_posterior=posterior
+        )
+        with one_blas_thread():
+            self._survey(table, None)
+            state = MixtureState(self._parameters, self._predictive_log_weights() if density else self._log_weights)
+            for part in mixture.assign_predictively(state) if density else mixture.assign(state):
+                results.write(part)
+        return results
+
+    def _predictive_log_weights(self) -> FloatArray:
+        """Return the log weights of the predictive distribution."""
+        return self._log_weights
