@@ -7,19 +7,19 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sidelight._typing import FloatArray
-from sidelight.couplings.class_penalty.coupling import ClassPenalty, overlap
+from sidelight.couplings.class_penalty.coupling import ClassPenalty, MeanFieldMemory, overlap
 from sidelight.couplings.class_penalty.pair_sums import PairSums
 from sidelight.estimators.base.clusters import Layout, lay_out
 from sidelight.estimators.base.emission import COVARIANCE_TYPES, EmissionSettings, LikelihoodGaussians
 from sidelight.estimators.base.mixture import Ascent, Fitted, MixtureEstimator, Model
-from sidelight.estimators.class_allocation import Allocation, allocate, unreached
+from sidelight.estimators.class_allocation import allocate, unreached
 from sidelight.estimators.registry import register
 from sidelight.estimators.starts.merging import Stage, lowest_bic, merge_down
 from sidelight.estimators.starts.sample import STARTS, Problem, Sample, StartRows, at_means
 from sidelight.inference.loop import ascend
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.progress import Callback
-from sidelight.inference.protocols import AnyFamily, CouplingState
+from sidelight.inference.protocols import AnyFamily
 from sidelight.inference.pruning import Fit
 from sidelight.kernels.loops import NUMPY, Backend
 from sidelight.side import SideInformation
@@ -225,21 +225,19 @@ class ClassMixture(MixtureEstimator):
         mixture, trace = ascent.fit
         if not mixture.couplings:
             return Fitted(ascent.fit, ascent.total_weight, np.arange(len(mixture.weights.classes)))
-        (penalty,), (own,) = mixture.couplings, trace.state.couplings
+        (penalty,), ((log_allocation, memory),) = mixture.couplings, trace.state.couplings
         assert isinstance(penalty, ClassPenalty)
-        allocation = self._allocate(penalty, own, ascent)
-        self.allocation_ = np.exp(own.learned())
+        assert isinstance(memory, MeanFieldMemory)
+        assert log_allocation is not None
+        posterior = np.exp(memory.log_joint).sum(axis=2)
+        alone = unreached(penalty.reach(posterior))
+        attach = bool(alone.any()) and self.unreached == "attach"
+        overlaps = _overlaps(ascent.sample, trace.state) if attach else None
+        label_counts = penalty.pairs.labelled.T @ (penalty.pairs.weights[:, None] * posterior)
+        allocation = allocate(log_allocation, alone, overlaps, label_counts)
+        self.allocation_ = np.exp(log_allocation)
         settled = replace(mixture, couplings=(penalty.settled(allocation.carriers),))
         return Fitted(Fit(settled, trace), ascent.total_weight, allocation.classes)
-
-    def _allocate(self, penalty: ClassPenalty, own: CouplingState[Any, Any], ascent: Ascent) -> Allocation:
-        posterior = np.exp(own.remembered().log_joint).sum(axis=2)
-        alone = unreached(penalty.reach(posterior))
-        overlaps = None
-        if alone.any() and self.unreached == "attach":
-            overlaps = _overlaps(ascent.sample, ascent.fit.trace.state)
-        label_counts = penalty.pairs.labelled.T @ (penalty.pairs.weights[:, None] * posterior)
-        return allocate(own.learned(), alone, overlaps, label_counts)
 
     def _store(self, fitted: Fitted, side: SideInformation) -> None:
         super()._store(fitted, side)

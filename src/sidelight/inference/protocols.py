@@ -182,16 +182,6 @@ class CouplingState(NamedTuple, Generic[Parameters, Memory]):
     parameters: Parameters | None = None
     memory: Memory | None = None
 
-    def learned(self) -> Parameters:
-        """Return the parameters, which there must be."""
-        assert self.parameters is not None
-        return self.parameters
-
-    def remembered(self) -> Memory:
-        """Return the memory, which there must be."""
-        assert self.memory is not None
-        return self.memory
-
 
 class Assignment(NamedTuple):
     """How some rows are assigned.

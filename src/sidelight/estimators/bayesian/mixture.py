@@ -8,7 +8,7 @@ import numpy as np
 
 from sidelight._typing import FloatArray, IntArray
 from sidelight.couplings.independent import Independent
-from sidelight.couplings.potts import PottsField, atoms_of, lay_stages
+from sidelight.couplings.potts import FieldMemory, PottsField, atoms_of, lay_stages
 from sidelight.estimators.base.clusters import KeptHistory, Layout, classes_by_labels, lay_out
 from sidelight.estimators.base.emission import (
     CONJUGATE_COVARIANCE_TYPES,
@@ -329,8 +329,9 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         if not n_labels:
             return np.arange(n_components)
         expectation = mixture.expect(state)
-        owned = expectation.coupled[0].state.remembered().sums
-        return classes_by_labels(owned, freely_drawn(mixture, state, side), expectation.statistics.mass)
+        memory = expectation.coupled[0].state.memory
+        assert isinstance(memory, FieldMemory)
+        return classes_by_labels(memory.sums, freely_drawn(mixture, state, side), expectation.statistics.mass)
 
     def _pulls_away(self, fit: Fit, side: SideInformation, classes: IntArray) -> bool:
         """Say whether all components belong to labels, but too few labelled rows would go there by themselves."""

@@ -166,7 +166,8 @@ class SSDPGMM(KeptHistory, MixtureEstimator):
         owned = np.zeros((len(problem.side.label_names), len(mixture.weights.classes)))
         for part in mixture.expect_coupled(trace.state):
             rows = mixture.couplings[0].rows
-            np.add.at(owned, problem.side.labels[rows], part.state.remembered())
+            assert part.state.memory is not None
+            np.add.at(owned, problem.side.labels[rows], part.state.memory)
         self._history = ascent.recorder.of(trace.start)
         return Fitted(ascent.fit, ascent.total_weight, classes_one_to_one(owned))
 
@@ -216,7 +217,8 @@ class DivergenceField(FixedCoupling[FloatArray]):
 
     def regrouped(self, state: CouplingState[None, FloatArray], groups: IntArray) -> CouplingState[None, FloatArray]:
         """Return the state with components put together by groups; those of group -1 are forgotten."""
-        return CouplingState(None, state.remembered() @ (groups[:, None] == np.arange(groups.max() + 1)))
+        assert state.memory is not None
+        return CouplingState(None, state.memory @ (groups[:, None] == np.arange(groups.max() + 1)))
 
     def _update(self, rows: CoupledRows, log_weights: FloatArray, memory: FloatArray | None) -> EStep[FloatArray]:
         scores = rows.log_likelihood() + log_weights
