@@ -345,7 +345,7 @@ class TestErrors:
             LabelledMixture().fit(X, must_link=[(0, 1)])
 
     def test_side_information_of_other_rows(self):
-        with pytest.raises(ValueError, match="side speaks of 10 rows, but X has 150; pass sample_id"):
+        with pytest.raises(ValueError, match="side has 10 rows, but X has 150; pass sample_id"):
             LabelledMixture().fit(X, side=SideInformation.build(10, y=[0] * 10))
         with pytest.raises(TypeError, match="side must be a SideInformation, not dict"):
             LabelledMixture().fit(X, side={"labels": []})
