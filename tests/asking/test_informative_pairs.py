@@ -200,7 +200,7 @@ class TestBadInput:
             informative_pairs(self.POSTERIOR, X=X)
 
     def test_side(self):
-        with pytest.raises(ValueError, match="side speaks of 3 rows, but posterior has 4"):
+        with pytest.raises(ValueError, match="side has 3 rows, but posterior has 4"):
             informative_pairs(self.POSTERIOR, SideInformation.build(3))
         with pytest.raises(TypeError, match="side must be a SideInformation, not list"):
             informative_pairs(self.POSTERIOR, [(0, 1)])

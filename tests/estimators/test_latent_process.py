@@ -419,7 +419,7 @@ def test_held_out_likelihood_uses_the_side_information_of_the_training_rows():
     assert found.scores[0, 0] == pytest.approx(judge(fitted, table.iloc[outside]))
     with pytest.raises(ValueError, match="at least 3, one for each labelled class"):
         select_n_components(model, X, [2, 3], side=side)
-    with pytest.raises(ValueError, match="side speaks of 150 rows, but X has 149"):
+    with pytest.raises(ValueError, match="side has 150 rows, but X has 149"):
         select_n_components(model, X[1:], [3], side=side)
 
 

@@ -100,5 +100,5 @@ def test_errors_say_what_to_do():
         select_strength(model, X, must_link=[(0, 1), (2, 3)], criterion="ari")
     with pytest.raises(ValueError, match="strengths is empty"):
         select_strength(model, X, must_link=[(0, 1), (2, 3)], strengths=[])
-    with pytest.raises(ValueError, match="side speaks of 3 rows, but X has 160"):
+    with pytest.raises(ValueError, match="side has 3 rows, but X has 160"):
         select_strength(model, X, SideInformation.build(3))

@@ -158,5 +158,5 @@ def _read_side(side: Any, n: int) -> SideInformation:
             f"side must be a SideInformation, not {type(side).__name__}; make one with SideInformation.build(n, …)."
         )
     if side.n_rows != n:
-        raise ValueError(f"side speaks of {side.n_rows} rows, but posterior has {n}.")
+        raise ValueError(f"side has {side.n_rows} rows, but posterior has {n}.")
     return side

@@ -101,7 +101,7 @@ def combined_side(
     if sample_id is not None:
         return stated.combine(side.align(sample_id))
     if side.n_rows != n:
-        raise ValueError(f"side speaks of {side.n_rows} rows, but X has {n}; use side.align or side.restrict.")
+        raise ValueError(f"side has {side.n_rows} rows, but X has {n}; use side.align or side.restrict.")
     return stated.combine(side)
 
 
