@@ -9,7 +9,7 @@ from scipy.special import digamma, gammaln
 from sidelight._storable import storable
 from sidelight.families.conjugate.family import ConjugateFamily, gamma_divergence, symmetric_gamma_divergence
 from sidelight.families.evaluators.cells import CellwisePredictive, cell_evaluator
-from sidelight.families.statistics import CellStatistics
+from sidelight.families.exponential import CellStatistics
 from sidelight.tables.comparison import RATES
 from sidelight.tables.schema import ColumnKind, register_kind
 

@@ -10,9 +10,9 @@ from oracles.densities import log_density
 from oracles.mixtures import FAMILIES, family_for, mixture_of, random_covariances, random_state
 from sidelight.exceptions import SingularCovarianceError
 from sidelight.families.evaluators.centred import ScaledEvaluator, TriangularEvaluator
-from sidelight.families.evaluators.linear import LinearEvaluator
+from sidelight.families.exponential import LinearEvaluator
 from sidelight.families.gaussian import CovariancePrior
-from sidelight.families.gaussian.columns import log_density_at_mean
+from sidelight.families.gaussian.full import log_density_at_mean
 from sidelight.families.gaussian.tied import TiedEvaluator
 from sidelight.kernels.loops import NUMPY, compiled
 

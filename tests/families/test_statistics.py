@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sidelight.families.statistics import GaussianStatistics
+from sidelight.families.exponential import GaussianStatistics
 
 K, D, N = 3, 3, 20
 

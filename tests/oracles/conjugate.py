@@ -21,7 +21,7 @@ from sidelight.families.conjugate import (
     PoissonParameters,
     ProductFamily,
 )
-from sidelight.families.gaussian.columns import precision_factors
+from sidelight.families.gaussian.full import precision_factors
 from sidelight.kernels.loops import NUMPY
 
 COMPONENTS = 3

@@ -13,7 +13,7 @@ from sidelight.families.conjugate import (
     GammaPoisson,
 )
 from sidelight.families.evaluators.counts import CountEvaluator, log_factorials
-from sidelight.families.evaluators.linear import LinearEvaluator
+from sidelight.families.exponential import LinearEvaluator
 from sidelight.kernels.loops import NUMPY
 
 

@@ -8,7 +8,7 @@ from scipy import stats
 from oracles.conjugate import COMPONENTS, case, collect, scores
 from sidelight.families.conjugate import NormalGamma, NormalWishart
 from sidelight.families.evaluators.centred import ScaledCellEvaluator
-from sidelight.families.evaluators.linear import LinearEvaluator
+from sidelight.families.exponential import LinearEvaluator
 from sidelight.kernels.loops import NUMPY
 
 

@@ -11,7 +11,7 @@ from sklearn.mixture import BayesianGaussianMixture
 
 from oracles.conjugate import COMPONENTS, case, collect, draw, log_density, scores
 from sidelight.families.conjugate import NormalWishart, NormalWishartParameters, printed_divergence
-from sidelight.families.gaussian.columns import precision_factors
+from sidelight.families.gaussian.full import precision_factors
 from sidelight.kernels.loops import NUMPY, compiled
 
 

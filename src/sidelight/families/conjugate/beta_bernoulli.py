@@ -12,8 +12,8 @@ from sidelight._typing import AnyArray, FloatArray
 from sidelight.families.conjugate.family import ConjugateFamily, dirichlet_divergence, symmetric_divergence
 from sidelight.families.evaluators.cells import cell_evaluator
 from sidelight.families.evaluators.evaluator import Evaluator
-from sidelight.families.gaussian.columns import standardised
-from sidelight.families.statistics import CellStatistics
+from sidelight.families.exponential import CellStatistics
+from sidelight.families.gaussian.full import standardised
 from sidelight.kernels.loops import Backend
 from sidelight.tables.column_summary import share_of_yes
 from sidelight.tables.comparison import SHARES

@@ -15,8 +15,7 @@ from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.families.conjugate.family import ConjugateFamily, dirichlet_divergence, symmetric_divergence
 from sidelight.families.evaluators.counts import CountEvaluator
 from sidelight.families.evaluators.evaluator import Evaluator
-from sidelight.families.evaluators.linear import LinearEvaluator
-from sidelight.families.statistics import CountStatistics
+from sidelight.families.exponential import CountStatistics, LinearEvaluator
 from sidelight.kernels.loops import Backend
 from sidelight.tables.column_summary import shares_of_categories
 from sidelight.tables.comparison import SHARES

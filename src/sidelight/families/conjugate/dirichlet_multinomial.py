@@ -14,7 +14,7 @@ from sidelight._typing import AnyArray, FloatArray
 from sidelight.families.conjugate.family import ConjugateFamily, dirichlet_divergence, symmetric_divergence
 from sidelight.families.evaluators.counts import CountEvaluator, CountPredictive, log_multinomial_coefficients
 from sidelight.families.evaluators.evaluator import Evaluator
-from sidelight.families.statistics import CountStatistics
+from sidelight.families.exponential import CountStatistics
 from sidelight.kernels.loops import Backend
 from sidelight.tables.column_summary import range_of_counts
 from sidelight.tables.comparison import RATES

@@ -13,7 +13,7 @@ from sidelight.families.conjugate.family import ConjugateFamily, gamma_divergenc
 from sidelight.families.evaluators.cells import CellwisePredictive, cell_evaluator
 from sidelight.families.evaluators.counts import log_factorials
 from sidelight.families.evaluators.evaluator import Evaluator
-from sidelight.families.statistics import CellStatistics
+from sidelight.families.exponential import CellStatistics
 from sidelight.kernels.loops import Backend
 from sidelight.tables.column_summary import range_of_counts
 from sidelight.tables.comparison import RATES

@@ -19,9 +19,8 @@ from sidelight.families.conjugate.family import (
 from sidelight.families.evaluators.cells import CellwisePredictive, cell_evaluator
 from sidelight.families.evaluators.centred import ScaledCellEvaluator
 from sidelight.families.evaluators.evaluator import Evaluator
-from sidelight.families.evaluators.linear import linear_form_is_exact
-from sidelight.families.gaussian.columns import CovariancePrior
-from sidelight.families.statistics import SquareStatistics
+from sidelight.families.exponential import SquareStatistics, linear_form_is_exact
+from sidelight.families.gaussian.full import CovariancePrior
 from sidelight.kernels.loops import Backend
 
 

@@ -17,15 +17,14 @@ from sidelight._storable import storable
 from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.families.conjugate.family import ConjugateGaussian, multidigamma, normal_divergence, wishart_divergence
 from sidelight.families.evaluators.evaluator import Evaluator, Scorer
-from sidelight.families.evaluators.linear import quadratic_evaluator
 from sidelight.families.evaluators.missing import (
     IncompleteEvaluator,
     IncompletePredictive,
     PatternEvaluator,
     pattern_rows,
 )
-from sidelight.families.gaussian.columns import CovariancePrior, log_scales, precision_factors
-from sidelight.families.statistics import GaussianStatistics
+from sidelight.families.exponential import GaussianStatistics
+from sidelight.families.gaussian.full import CovariancePrior, log_scales, precision_factors, quadratic_evaluator
 from sidelight.kernels.loops import Backend
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from sidelight._typing import AnyArray, BoolArray, FloatArray
 from sidelight.families.evaluators.evaluator import Scorer, Statistics
-from sidelight.families.evaluators.linear import LinearEvaluator
+from sidelight.families.exponential import LinearEvaluator
 from sidelight.kernels.loops import front, has_missing, rows_per_block
 
 

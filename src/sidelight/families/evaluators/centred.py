@@ -12,7 +12,7 @@ from scipy.linalg import blas
 
 from sidelight._typing import AnyArray, BoolArray, FloatArray
 from sidelight.families.evaluators.evaluator import Evaluator
-from sidelight.families.statistics import GaussianStatistics, SquareStatistics
+from sidelight.families.exponential import GaussianStatistics, SquareStatistics
 from sidelight.kernels.loops import front, has_missing
 
 _Reduce = Callable[[FloatArray], FloatArray]

@@ -10,7 +10,7 @@ from scipy.special import gammaln
 
 from sidelight._typing import AnyArray, FloatArray
 from sidelight.families.evaluators.evaluator import Evaluator, Scorer
-from sidelight.families.statistics import CountStatistics
+from sidelight.families.exponential import CountStatistics
 from sidelight.kernels.loops import front, rows_per_block
 
 _MOST_ROWS = 4096

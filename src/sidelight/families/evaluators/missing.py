@@ -23,8 +23,8 @@ import numpy as np
 
 from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.families.evaluators.evaluator import Evaluator, Scorer
-from sidelight.families.gaussian.columns import precision_factors
-from sidelight.families.statistics import GaussianStatistics
+from sidelight.families.exponential import GaussianStatistics
+from sidelight.families.gaussian.full import precision_factors
 from sidelight.kernels.loops import QuadraticForm, front, has_missing
 
 # Doubles that the factors of the rows of a block may take.

@@ -1,8 +1,7 @@
 """Gaussian emissions by maximum likelihood with an optional covariance prior (MAP)."""
 
-from sidelight.families.gaussian.columns import CovariancePrior, Gaussian
 from sidelight.families.gaussian.diagonal import DiagonalGaussian
-from sidelight.families.gaussian.full import FullGaussian
+from sidelight.families.gaussian.full import CovariancePrior, FullGaussian, Gaussian
 from sidelight.families.gaussian.spherical import SphericalGaussian
 from sidelight.families.gaussian.tied import TiedGaussian
 

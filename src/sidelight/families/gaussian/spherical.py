@@ -11,9 +11,8 @@ from sidelight._storable import storable
 from sidelight._typing import AnyArray, FloatArray
 from sidelight.families.evaluators.centred import ScaledEvaluator
 from sidelight.families.evaluators.evaluator import Evaluator
-from sidelight.families.evaluators.linear import LinearEvaluator, linear_form_is_exact
-from sidelight.families.gaussian.columns import CentredFamily, log_density_at_mean, positive_variances
-from sidelight.families.statistics import GaussianStatistics
+from sidelight.families.exponential import GaussianStatistics, LinearEvaluator, linear_form_is_exact
+from sidelight.families.gaussian.full import CentredFamily, log_density_at_mean, positive_variances
 from sidelight.kernels.loops import Backend
 
 

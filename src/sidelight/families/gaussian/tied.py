@@ -12,9 +12,8 @@ from sidelight._storable import storable
 from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.families.evaluators.centred import TriangularEvaluator
 from sidelight.families.evaluators.evaluator import Evaluator
-from sidelight.families.evaluators.linear import linear_form_is_exact
-from sidelight.families.gaussian.columns import CentredFamily, log_density_at_mean, precision_factors
-from sidelight.families.statistics import GaussianStatistics
+from sidelight.families.exponential import GaussianStatistics, linear_form_is_exact
+from sidelight.families.gaussian.full import CentredFamily, log_density_at_mean, precision_factors
 from sidelight.kernels.loops import Backend, front, rows_per_block
 
 

@@ -1,4 +1,4 @@
-"""Sufficient statistics: weighted sums over rows, so that those of two parts of a table add up to those of both."""
+"""Exponential families: sums over rows, and evaluators of log densities that are linear in features of the row."""
 
 from abc import abstractmethod
 from collections.abc import Callable
@@ -8,7 +8,9 @@ from typing import Self
 import numpy as np
 
 from sidelight._storable import storable
-from sidelight._typing import FloatArray, IntArray
+from sidelight._typing import AnyArray, FloatArray, IntArray
+from sidelight.families.evaluators.evaluator import Evaluator, Statistics
+from sidelight.kernels.loops import QuadraticForm, front, rows_per_block
 
 
 def add_up(values: FloatArray, groups: IntArray) -> FloatArray:
@@ -158,3 +160,101 @@ class SquareStatistics(_MeasuredSums):
     def offsets(self) -> FloatArray:
         """Return the means measured from the origin; zero where a component owns no cell."""
         return self.first / np.where(self.cells > np.finfo(float).tiny, self.cells, np.inf)
+
+
+# Without returning to Python after each, smaller blocks that stay in the cache are quickest.
+_SWEPT_ROWS = 384
+# Absolute error of a log density that the linear form may make.
+_TOLERATED_ERROR = 1e-8
+
+
+class LinearEvaluator(Evaluator[Statistics]):
+    """Log densities and sufficient statistics of blocks of rows, at fixed parameters, in buffers of its own.
+
+    Parameters
+    ----------
+    fill : callable
+        ``fill(block, out)`` writes the features of a block of rows into ``out`` (features, rows).
+    coefficients : (components, features)
+        The log densities are these times the features.
+    collect : callable
+        Turns the accumulated (components, features) sums into the family's statistics.
+    count : callable, optional
+        ``count(block)`` returns the number of features the block needs, where the last ones are often all zero; only
+        these are filled and multiplied. All of them where not given.
+    centre : (d,), optional
+        Given where the features are [1, x_i, x_i x_j (i <= j)] of rows measured from it: the log densities are a
+        quadratic form then.
+    """
+
+    def __init__(
+        self,
+        fill: Callable[[AnyArray, FloatArray], None],
+        coefficients: FloatArray,
+        collect: Callable[[FloatArray], Statistics],
+        count: Callable[[AnyArray], int] | None = None,
+        centre: FloatArray | None = None,
+    ) -> None:
+        n_components, n_features = coefficients.shape
+        self.n_components = n_components
+        self.block_rows = rows_per_block(n_components + n_features)
+        self._fill = fill
+        # A multiple of four components makes the first product a tenth quicker in OpenBLAS.
+        padding = -n_components % 4
+        self._coefficients = np.concatenate([coefficients, np.zeros((padding, n_features))])
+        self._collect = collect
+        self._count = count
+        self._centre = centre
+        self._feature_buffer = np.empty(n_features * self.block_rows)
+        self._score_buffer = np.empty(len(self._coefficients) * self.block_rows)
+        self._features = front(self._feature_buffer, n_features, 0)
+        # Transposed, the second product is a tenth quicker in OpenBLAS.
+        self._product = np.empty((n_features, n_components))
+        self._sums = np.zeros((n_features, n_components))
+
+    def load(self, block: AnyArray) -> None:
+        """Take a block of rows."""
+        n_features = self._coefficients.shape[1] if self._count is None else self._count(block)
+        self._features = front(self._feature_buffer, n_features, len(block))
+        self._fill(block, self._features)
+
+    def log_likelihood(self) -> FloatArray:
+        """Return the log densities (components, rows) of the block, in a buffer that the next call overwrites."""
+        scores = front(self._score_buffer, len(self._coefficients), self._features.shape[1])
+        coefficients = self._coefficients[:, : len(self._features)]
+        return np.matmul(coefficients, self._features, out=scores)[: self.n_components]
+
+    def accumulate(self, responsibilities: FloatArray) -> None:
+        """Add the statistics of the block, weighted by responsibilities (components, rows)."""
+        n_features = len(self._features)
+        product = np.matmul(self._features, responsibilities.T, out=self._product[:n_features])
+        self._sums[:n_features] += product
+
+    def quadratic_form(self) -> QuadraticForm | None:
+        """Return the quadratic form of the log densities, where a centre says that they are one."""
+        if self._centre is None:
+            return None
+        return QuadraticForm(self._centre, self._coefficients, self._sums, min(self.block_rows, _SWEPT_ROWS))
+
+    def statistics(self) -> Statistics:
+        """Return the statistics accumulated since the last call, and start anew."""
+        sums, self._sums = self._sums, np.zeros_like(self._sums)
+        return self._collect(sums.T)
+
+
+def linear_form_is_exact(reach: FloatArray, precisions: FloatArray) -> bool:
+    """Say whether log densities as a sum over quadratic features keep their digits.
+
+    The terms of the sum are as large as |x|ᵀ|Λ||x| with x measured from the centre of the table, and cancel down to
+    the squared distance from the component's mean; the error is machine precision times that size. This bounds
+    the error by absolute values, where (μ−c)ᵀΛ(μ−c) alone would miss the terms that cancel within it.
+
+    ``reach`` (components, d) is how far the rows of each component lie from the centre, per feature; ``precisions`` are
+    inverse covariances (components, d, d), or their diagonals (components, d).
+    """
+    magnitude = np.abs(precisions)
+    if precisions.ndim == 3:
+        size = np.einsum("ki,kij,kj->k", reach, magnitude, reach)
+    else:
+        size = np.einsum("ki,ki,ki->k", reach, reach, magnitude)
+    return bool(np.finfo(float).eps * size.max() < _TOLERATED_ERROR)
