@@ -65,12 +65,12 @@ def demo(output: Path, force: bool, seed: int) -> None:
     draws = [_fit_both(X, truth, s) for s in track(seeds, "fitting", console=Console(stderr=True), transient=True)]
 
     scores = np.stack([draw.scores for draw in draws])
-    table = Table(title=f"{len(X)} digits, 10 clusters: images nothing was said about, mean ± sd of {_DRAWS} draws")
-    for heading in ("told", "accuracy", "adjusted Rand index"):
-        table.add_column(heading, justify="left" if heading == "told" else "right")
-    for row, told in enumerate(("nothing", f"{_LABELS} labels, {_LINKS} links")):
+    table = Table(title=f"{len(X)} digits, 10 clusters: images without labels or links, mean ± sd of {_DRAWS} draws")
+    for heading in ("given", "accuracy", "adjusted Rand index"):
+        table.add_column(heading, justify="left" if heading == "given" else "right")
+    for row, given in enumerate(("nothing", f"{_LABELS} labels, {_LINKS} links")):
         cells = [f"{scores[:, row, i].mean():.3f} ± {scores[:, row, i].std():.3f}" for i in range(2)]
-        table.add_row(told, *cells)
+        table.add_row(given, *cells)
     console.print(table)
 
     output.mkdir(parents=True, exist_ok=True)
@@ -117,8 +117,9 @@ def _save_picture(path: Path, X: FloatArray, draw: Draw) -> None:
     shared = contingency_matrix(draw.uninformed.labels_, draw.informed.labels_)
     colours = linear_sum_assignment(shared, maximize=True)[1]
     ClustersDisplay.from_estimator(draw.uninformed, X, plane=informed.plane, colour_order=colours, ax=left)
-    for axes, told, score in zip((left, right), ("told nothing", "told a little"), draw.scores[:, 0], strict=True):
-        axes.set_title(f"{told}: {score:.0%} of the images nothing was said about are right (first draw)", fontsize=10)
+    titles = "without labels", f"with {_LABELS} labels and {_LINKS} links"
+    for axes, title, score in zip((left, right), titles, draw.scores[:, 0], strict=True):
+        axes.set_title(f"{title}: {score:.0%} of the other images are right (first draw)", fontsize=10)
     with whole_file(path, "wb") as file:
         figure.savefig(file, format="png", dpi=110)
 
