@@ -25,7 +25,7 @@ _FARTHEST = 1e100  # in standard deviations; the squares of larger distances cou
 _FROM_PRIOR = 0.1
 
 
-class FoldIn(NamedTuple):
+class FoldedRows(NamedTuple):
     """A few rows folded in: ln N of their cells (K, d, rows), whether a cell is observed (d, rows), and γ (rows, K)."""
 
     log_densities: FloatArray
@@ -79,7 +79,7 @@ def row_log_likelihoods(
     """
     seeds = random.randint(np.iinfo(np.int32).max, size=len(table))
 
-    def estimate(number: int, part: FoldIn) -> list[Estimate]:
+    def estimate(number: int, part: FoldedRows) -> list[Estimate]:
         part_random = np.random.RandomState(seeds[number])
         return [
             block_log_likelihood(part.log_densities[:, observed, row], parameters.alpha, gamma, n_draws, part_random)
@@ -91,7 +91,7 @@ def row_log_likelihoods(
 
 
 def map_fold_in(
-    use: Callable[[int, FoldIn], Result],
+    use: Callable[[int, FoldedRows], Result],
     table: AnyArray,
     parameters: Parameters,
     executor: Executor = ONE_THREAD,
@@ -114,7 +114,7 @@ def map_fold_in(
         observed = ~np.isnan(values)
         values[~observed] = 0.0
         log_densities = densities.log(np.clip(values, low, high, out=values))
-        return use(number, FoldIn(log_densities, observed, fold_in(log_densities, observed, alpha, backend)))
+        return use(number, FoldedRows(log_densities, observed, fold_in(log_densities, observed, alpha, backend)))
 
     return list(executor.run(visit, range(-(-len(table) // size)), lambda: None))
 

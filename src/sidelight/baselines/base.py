@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._typing import AnyArray, IntArray, LabelArray
-from sidelight.estimators.base.clusterer import InformedEstimator
+from sidelight.estimators.base.clusterer import SemiSupervisedClusterer
 from sidelight.estimators.base.clusters import cluster_names, cluster_order
 from sidelight.inference.executors.threads import one_blas_thread
 from sidelight.metrics import Violations, violations
@@ -65,7 +65,7 @@ class Partition(NamedTuple):
     n_iter: int | None = None
 
 
-class PartitionEstimator(InformedEstimator):
+class PartitionEstimator(SemiSupervisedClusterer):
     """A method that gives every row one of a fixed number of clusters."""
 
     # Set by every subclass's __init__.

@@ -17,7 +17,7 @@ from sidelight.admixture.model import AttributeRanking, Parameters, State, attri
 from sidelight.admixture.scaling import refuse_infinity, survey_scaling
 from sidelight.admixture.starts import kmeans_starts
 from sidelight.admixture.unseen_rows import RowLogLikelihoods, row_log_likelihoods, row_shares
-from sidelight.estimators.base.clusterer import InformedEstimator
+from sidelight.estimators.base.clusterer import SemiSupervisedClusterer
 from sidelight.estimators.base.clusters import KeptPosterior, cluster_names, cluster_order
 from sidelight.estimators.registry import register
 from sidelight.inference.executors.threads import Threads, one_blas_thread
@@ -33,7 +33,9 @@ _DEFAULT_PROCESSES = 3
 
 
 @register
-class LatentProcessDecomposition(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KeptPosterior, InformedEstimator):
+class LatentProcessDecomposition(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, KeptPosterior, SemiSupervisedClusterer
+):
     """Soft clusters with a latent variable per cell: a row mixes a few processes, and rows of a block mix them alike.
 
     Rogers et al. (2005); with blocks of rows that belong together, Li, Ying and Campbell ("A variational approach to

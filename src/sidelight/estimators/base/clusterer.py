@@ -18,7 +18,7 @@ _NOUNS = {
 }
 
 
-class InformedEstimator(ClusterMixin, BaseEstimator, ABC):
+class SemiSupervisedClusterer(ClusterMixin, BaseEstimator, ABC):
     """A clusterer that takes side information.
 
     ``takes`` names the kinds of statement it can use, of "labels", "must_link", "cannot_link", "blocks" and

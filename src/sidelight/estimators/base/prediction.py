@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sidelight._typing import FloatArray, IntArray, LabelArray
 from sidelight.couplings.independent import Independent
-from sidelight.estimators.base.clusterer import InformedEstimator
+from sidelight.estimators.base.clusterer import SemiSupervisedClusterer
 from sidelight.estimators.base.clusters import KeptPosterior, Results
 from sidelight.inference.executors.threads import Threads, one_blas_thread
 from sidelight.inference.mixture import Mixture, MixtureState
@@ -20,7 +20,7 @@ from sidelight.tables.table import Rows, Table
 from sidelight.weights import MaximumLikelihoodWeights
 
 
-class FittedMixture(KeptPosterior, InformedEstimator):
+class FittedMixture(KeptPosterior, SemiSupervisedClusterer):
     """A mixture once it is fitted: its family, the parameters of its components and their clusters."""
 
     random_state: Any
