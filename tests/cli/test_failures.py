@@ -64,7 +64,7 @@ def test_what_is_not_installed_is_told(tmp_path, monkeypatch, absent, remedy):
 @pytest.mark.parametrize(
     ("command", "told"),
     [
-        (["predict", "{folder}/gone", "{folder}/table.csv"], "is no folder"),
+        (["predict", "{folder}/gone", "{folder}/table.csv"], "is not a folder"),
         (["predict", "{folder}", "{folder}/table.csv"], "holds no result"),
         (["ask", "{folder}"], "holds no result"),
         (["compare", "{folder}/table.csv", "{folder}/gone.csv"], "gone.csv does not exist"),

@@ -1,4 +1,4 @@
-"""Folders that are no whole saved model are refused, with the file, the reason and what to do."""
+"""Folders that are not a whole saved model are refused, with the file, the reason and what to do."""
 
 import hashlib
 import io
@@ -91,7 +91,7 @@ def test_a_missing_file_is_named(folder, name):
 
 def test_a_folder_of_something_else_is_refused(tmp_path):
     (tmp_path / "notes.txt").write_text("no model")
-    assert "no whole saved model" in refusal(tmp_path)
+    assert "not a whole saved model" in refusal(tmp_path)
     assert "is not a folder" in refusal(tmp_path / "notes.txt")
     assert "does not exist; give the folder that sidelight.save wrote" in refusal(tmp_path / "nowhere")
 
@@ -206,7 +206,7 @@ class TestArrays:
     def test_an_array_too_many_or_too_few(self, folder):
         entries = entries_of(folder)
         put_arrays(folder, entries | {"more.npy": npy(np.zeros(1))})
-        assert "holds arrays that model.json does not speak of: ['more']" in refusal(folder)
+        assert "holds arrays that model.json does not name: ['more']" in refusal(folder)
         del entries["labels_.npy"]
         put_arrays(folder, entries)
         assert "names the array 'labels_', which the arrays file does not hold" in refusal(folder)
@@ -216,10 +216,10 @@ class TestArrays:
         put_arrays(folder, entries | {"labels_.npy": b"no array"})
         assert "'labels_.npy' in it does not begin as an array does" in refusal(folder)
         put_arrays(folder, entries | {"notes.txt": b""})
-        assert "'notes.txt', which is no array" in refusal(folder)
+        assert "'notes.txt', which is not an array" in refusal(folder)
         (folder / "arrays.npz").write_bytes(b"PK" * 50)
         seal(folder)
-        assert "no whole .npz file" in refusal(folder)
+        assert "not a whole .npz file" in refusal(folder)
 
     def test_pickled_objects(self, folder):
         planted = npy(np.array([print], dtype=object), allow_pickle=True)

@@ -47,9 +47,9 @@ NOT_A_MODEL = {
     "empty": (lambda folder: folder.mkdir(), "is empty"),
     "with notes": (_with_notes, "holds notes.txt, so it is not a saved model"),
     "damaged": (_damaged, "has been changed or damaged"),
-    "a file": (lambda folder: folder.write_text("mine"), "is no folder"),
-    "a link": (_link, "is no folder"),
-    "a broken link": (lambda folder: folder.symlink_to("nowhere"), "is no folder"),
+    "a file": (lambda folder: folder.write_text("mine"), "is not a folder"),
+    "a link": (_link, "is not a folder"),
+    "a broken link": (lambda folder: folder.symlink_to("nowhere"), "is not a folder"),
 }
 
 

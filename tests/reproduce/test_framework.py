@@ -198,7 +198,7 @@ def test_a_run_that_is_killed_goes_on_and_ends_with_the_same_bytes(tmp_path):
         (["echraibi", "yu", "--figure", "4"], "--table and --figure go with one paper"),
         (["echraibi", "--table", "7"], "echraibi has no table-7; there are"),
         (["smith"], "'smith' is not one of"),
-        (["--page", "page.md", "-o", "nowhere"], "nowhere is no folder of results"),
+        (["--page", "page.md", "-o", "nowhere"], "nowhere is not a folder of results"),
     ],
 )
 def test_wrong_calls(asked, message, tmp_path, monkeypatch):

@@ -50,12 +50,12 @@ def unpack(content: bytes) -> dict[str, AnyArray]:
             _refuse_bombs(entries, len(content))
             return {_name(entry): _read(entry.filename, archive.read(entry)) for entry in entries}
     except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError) as problem:
-        raise ForeignFileError(f"it is no whole .npz file ({problem})") from problem
+        raise ForeignFileError(f"it is not a whole .npz file ({problem})") from problem
 
 
 def _name(entry: zipfile.ZipInfo) -> str:
     if not entry.filename.endswith(_SUFFIX):
-        raise ForeignFileError(f"it holds {entry.filename!r}, which is no array")
+        raise ForeignFileError(f"it holds {entry.filename!r}, which is not an array")
     return entry.filename.removesuffix(_SUFFIX)
 
 

@@ -68,7 +68,7 @@ class Encoder:
         self._names: dict[int, str] = {}
 
     def encode(self, value: Any, path: tuple[str, ...]) -> Any:
-        """Return a value as JSON; arrays are named by its path from the model, and errors speak of it."""
+        """Return a value as JSON; arrays are named by its path from the model, and errors name it."""
         kind = type(value)
         if value is None or kind in (bool, str):
             return value

@@ -113,7 +113,7 @@ def load(folder: str | os.PathLike[str]) -> Any:
             raise ForeignFileError("it describes no estimator")
     if decoder.unused:
         raise ForeignFileError(
-            f"{path / _ARRAYS} holds arrays that {_MODEL} does not speak of: {sorted(decoder.unused)}; {REMEDY}."
+            f"{path / _ARRAYS} holds arrays that {_MODEL} does not name: {sorted(decoder.unused)}; {REMEDY}."
         )
     return model
 
@@ -135,11 +135,11 @@ def _read(folder: Path, name: str) -> bytes:
         return read_checked(folder, name)
     except FileNotFoundError as error:
         raise ForeignFileError(
-            f"{error.filename} is missing, so {folder} is no whole saved model; give the folder that sidelight.save "
+            f"{error.filename} is missing, so {folder} is not a whole saved model; give the folder that sidelight.save "
             "wrote, or a copy that is whole."
         ) from None
     except IsADirectoryError as error:
-        raise ForeignFileError(f"{error.filename} is a folder, so {folder} is no saved model.") from None
+        raise ForeignFileError(f"{error.filename} is a folder, so {folder} is not a saved model.") from None
     except ChecksumError as error:
         raise ForeignFileError(f"{error}; {REMEDY}.") from None
 
@@ -165,7 +165,7 @@ def _refuse_to_replace(path: Path, overwrite: bool) -> None:
     if not overwrite:
         raise FileExistsError(f"folder: {path} exists already; choose another name, or pass overwrite=True.")
     if path.is_symlink() or not path.is_dir():
-        raise FileExistsError(f"folder: {path} is no folder, so it is not overwritten; choose another name.")
+        raise FileExistsError(f"folder: {path} is not a folder, so it is not overwritten; choose another name.")
     found = {entry.name for entry in path.iterdir()}
     if found != _FILES:
         others = sorted(found - _FILES) or sorted(found)
@@ -177,8 +177,8 @@ def _refuse_to_replace(path: Path, overwrite: bool) -> None:
         _read(path, _MODEL)
     except ForeignFileError as problem:
         raise FileExistsError(
-            f"folder: {path} is not overwritten, since it is no whole saved model ({problem}) Choose another name, or "
-            "delete it first."
+            f"folder: {path} is not overwritten, since it is not a whole saved model ({problem}) Choose another name, "
+            "or delete it first."
         ) from problem
 
 

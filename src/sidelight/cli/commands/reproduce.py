@@ -106,7 +106,7 @@ def _write_page(folder: Path, page: Path) -> None:
     from sidelight.reproduce.framework.page import write_page
 
     if not folder.is_dir():
-        raise click.UsageError(f"{folder} is no folder of results; name one with --output.")
+        raise click.UsageError(f"{folder} is not a folder of results; name one with --output.")
     shown = write_page(folder, page)
     if not shown:
         raise click.UsageError(f"{folder} holds no results; run sidelight reproduce first.")

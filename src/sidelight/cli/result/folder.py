@@ -138,7 +138,7 @@ def is_result(folder: Path) -> bool:
 def open_result(folder: Path) -> Result:
     """Read what a fit wrote, except the model."""
     if not folder.is_dir():
-        raise Refusal(f"{folder} is no folder; name the one that sidelight fit wrote with -o.")
+        raise Refusal(f"{folder} is not a folder; name the one that sidelight fit wrote with -o.")
     if not is_result(folder):
         raise Refusal(f"{folder} holds no result; name the folder that sidelight fit wrote with -o.")
     recipe = Recipe.read(folder / _RECIPE)
