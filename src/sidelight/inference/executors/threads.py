@@ -1,7 +1,8 @@
 """Threads: a pass brings its own, and keeps BLAS to one so that two layers do not get in each other's way."""
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
@@ -14,6 +15,9 @@ from threadpoolctl import ThreadpoolController
 Worker = TypeVar("Worker")
 Part = TypeVar("Part")
 Result = TypeVar("Result")
+
+# Parts that each thread may be ahead of whoever takes the results.
+_AHEAD = 4
 
 
 @cache
@@ -70,9 +74,16 @@ class Threads:
 
         if n_threads == 1:
             yield from map(task, parts)
-        else:
-            with ThreadPoolExecutor(n_threads) as threads:
-                yield from threads.map(task, parts)
+            return
+        with ThreadPoolExecutor(n_threads) as threads:
+            waiting: deque[Future[Result]] = deque()
+            for part in parts:
+                # No more results than this wait to be taken: those of a large table would fill the memory.
+                if len(waiting) == _AHEAD * n_threads:
+                    yield waiting.popleft().result()
+                waiting.append(threads.submit(task, part))
+            while waiting:
+                yield waiting.popleft().result()
 
 
 ONE_THREAD = Threads()
