@@ -42,6 +42,11 @@ class _Sums:
         n_components = len(self.mass)
         return self._each(lambda _, values: add_up(values, groups) if len(values) == n_components else values)
 
+    def paired(self, first: IntArray, second: IntArray) -> Self:
+        """Return the statistics of pairs of components put together, a component may be in several pairs."""
+        n_components = len(self.mass)
+        return self._each(lambda _, values: values[first] + values[second] if len(values) == n_components else values)
+
     def _each(self, function: Callable[[str, FloatArray], FloatArray]) -> Self:
         """Return the statistics whose sums are a function of the names and the values of these."""
         names = [field.name for field in fields(self) if field.name != "origin"]
@@ -70,8 +75,14 @@ class _MeasuredSums(_Sums):
 
     def regrouped(self, groups: IntArray) -> Self:
         """Return the statistics of groups of components put together, measured from one origin."""
-        same = self if self.origin.ndim == 1 else self.measured_from(self.origin.mean(axis=0))
-        return super(_MeasuredSums, same).regrouped(groups)
+        return super(_MeasuredSums, self._from_one_origin()).regrouped(groups)
+
+    def paired(self, first: IntArray, second: IntArray) -> Self:
+        """Return the statistics of pairs of components put together, measured from one origin."""
+        return super(_MeasuredSums, self._from_one_origin()).paired(first, second)
+
+    def _from_one_origin(self) -> Self:
+        return self if self.origin.ndim == 1 else self.measured_from(self.origin.mean(axis=0))
 
 
 @storable("CountStatistics")

@@ -1,7 +1,7 @@
 """What inference asks of a model: the contracts of families, weights and couplings."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -36,6 +36,9 @@ class Statistics(Protocol):
 
     def regrouped(self, groups: IntArray) -> Self:
         """Return the statistics of groups of components put together; those of group -1 are left out."""
+
+    def paired(self, first: IntArray, second: IntArray) -> Self:
+        """Return the statistics of pairs of components put together."""
 
 
 FamilyParameters = TypeVar("FamilyParameters")
@@ -107,6 +110,17 @@ class Family(Protocol[FamilyParameters, FamilyStatistics]):
 
 
 AnyFamily = Family[Any, Any]
+
+
+@runtime_checkable
+class EvidenceFamily(Family[FamilyParameters, FamilyStatistics], Protocol):
+    """An emission with a prior, whose parameters can be integrated out."""
+
+    def log_evidence(self, statistics: FamilyStatistics) -> FloatArray:
+        """Return the log evidence of the rows of each component (components,)."""
+
+    def relearned(self, statistics: FamilyStatistics) -> Self:
+        """Return the family with a prior that raises the objective at these statistics; itself where it is given."""
 
 
 class Weights(Protocol):

@@ -32,6 +32,10 @@ class Shrink(Protocol):
         """Return the mixture with as many components as these, and their priors."""
 
 
+# How much of each label every component has (labels, components).
+LabelSums = Callable[[Expectation], FloatArray]
+
+
 class Watch(Protocol):
     """Makes the step of a mixture that is to be recorded."""
 
@@ -44,6 +48,7 @@ def prune(
     shrink: Shrink,
     divergence: Divergence,
     watch: Watch,
+    label_sums: LabelSums,
     *,
     max_iter: int,
     tol: float,
@@ -53,7 +58,8 @@ def prune(
 
     The smallest components are dropped first; those that are left, merged with the nearest. A move is followed by steps
     of the smaller mixture and kept once they lead higher than the larger one had come, so that the objectives of the
-    trace keep rising. Trials that lead nowhere leave no trace.
+    trace keep rising. Trials that lead nowhere leave no trace. A move after which two labels have most of their rows in
+    one component is not kept, however high it leads, unless they had before.
 
     Parameters
     ----------
@@ -64,6 +70,8 @@ def prune(
         How far components are from each other (components, components) at the family's parameters.
     watch : Watch
         Makes the steps that are recorded, those that follow a move that was kept.
+    label_sums : callable
+        Says how much of each label every component has.
     max_iter : int
         Most steps after the last move.
     tol : float
@@ -77,25 +85,43 @@ def prune(
         step = watch(moved.mixture)
         return moved._replace(trace=go_on(moved.trace, step, "pruning", max_iter=steps, tol=tol, callbacks=watchers))
 
-    while (found := _first_that_rises(fit, shrink, divergence)) is not None:
+    while (found := _first_that_rises(fit, shrink, divergence, label_sums)) is not None:
         fit = follow(found, _SETTLING_STEPS)
     return fit if fit is start else follow(fit, max_iter)
 
 
-def _first_that_rises(fit: Fit, shrink: Shrink, divergence: Divergence) -> Fit | None:
+def _first_that_rises(fit: Fit, shrink: Shrink, divergence: Divergence, label_sums: LabelSums) -> Fit | None:
     """Return the smaller mixture of the first move that leads higher, at the state that does."""
     mixture, trace = fit
     if len(mixture.weights.classes) == 1:
         return None
     expectation = mixture.expect(trace.state)
     objective = mixture.objective(trace.state, expectation)
+    sums = label_sums(expectation)
+    n_owners = _owners(sums)
     for groups in _candidates(divergence, trace.state, expectation.statistics.mass):
+        if _owners(_regrouped_columns(sums, groups)) < n_owners:
+            continue
         kept = np.unique(groups[groups >= 0], return_index=True)[1]
         smaller = shrink(mixture, np.flatnonzero(groups >= 0)[kept])
-        found = _try(smaller, _regrouped(smaller, mixture, expectation, groups), objective)
-        if found is not None:
+        found = _try(smaller, regrouped(smaller, mixture, expectation, groups), objective)
+        if found is not None and (not len(sums) or _owners(label_sums(smaller.expect(found))) >= n_owners):
             return Fit(smaller, trace._replace(state=found))
     return None
+
+
+def _owners(sums: FloatArray) -> int:
+    """Return the number of components that have most of some label, given the sums (labels, components)."""
+    return len(np.unique(sums.argmax(axis=1))) if sums.size else 0
+
+
+def _regrouped_columns(sums: FloatArray, groups: IntArray) -> FloatArray:
+    """Return the sums of groups of components; those of group -1 are left out."""
+    total = np.zeros((len(sums), int(groups.max()) + 1))
+    for component, group in enumerate(groups):
+        if group >= 0:
+            total[:, group] += sums[:, component]
+    return total
 
 
 def _candidates(divergence: Divergence, state: MixtureState, mass: FloatArray) -> Iterator[IntArray]:
@@ -115,7 +141,7 @@ def _candidates(divergence: Divergence, state: MixtureState, mass: FloatArray) -
         yield groups
 
 
-def _regrouped(smaller: Mixture, mixture: Mixture, expectation: Expectation, groups: IntArray) -> MixtureState:
+def regrouped(smaller: Mixture, mixture: Mixture, expectation: Expectation, groups: IntArray) -> MixtureState:
     """Return where the smaller mixture starts: with what each group of components had."""
     statistics = expectation.statistics.regrouped(groups)
     couplings = tuple(

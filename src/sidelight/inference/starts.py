@@ -13,27 +13,30 @@ from sklearn.utils.extmath import row_norms
 
 from sidelight._typing import FloatArray, IntArray
 from sidelight.inference.mixture import Mixture, MixtureState, class_sums
+from sidelight.inference.protocols import Statistics
 
 # Enough rows to start from: a start is refined by passes over all of them.
 SAMPLE_ROWS = 5000
 
 
-def choose_rows(n: int, weights: FloatArray | None, codes: IntArray, random: np.random.RandomState) -> IntArray:
+def choose_rows(
+    n: int, weights: FloatArray | None, codes: IntArray, random: np.random.RandomState, most: int = SAMPLE_ROWS
+) -> IntArray:
     """Return the numbers of rows to start from.
 
-    All of a small table; of a large one up to half labelled rows, and others. Rows that weigh
+    All of a small table; of one with more than ``most`` rows up to half labelled rows, and others. Rows that weigh
     nothing are left out.
     """
     counted = None if weights is None else np.flatnonzero(weights > 0)
     n_counted = n if counted is None else len(counted)
-    if n_counted <= SAMPLE_ROWS:
+    if n_counted <= most:
         return np.arange(n) if counted is None else counted
     # Drawn with replacement and made unique: a permutation of all rows would take as much room as they do.
-    drawn = random.randint(n_counted, size=SAMPLE_ROWS)
+    drawn = random.randint(n_counted, size=most)
     others = drawn if counted is None else counted[drawn]
     labelled = np.flatnonzero(codes >= 0) if weights is None else np.flatnonzero((codes >= 0) & (weights > 0))
-    if len(labelled) > SAMPLE_ROWS // 2:
-        labelled = labelled[random.randint(len(labelled), size=SAMPLE_ROWS // 2)]
+    if len(labelled) > most // 2:
+        labelled = labelled[random.randint(len(labelled), size=most // 2)]
     return np.union1d(labelled, others[codes[others] < 0])
 
 
@@ -203,7 +206,19 @@ def component_means(rows: Any, weights: FloatArray, responsibilities: FloatArray
 
 
 def state_given(mixture: Mixture, means: FloatArray, responsibilities: FloatArray) -> MixtureState:
-    """Return the state that maximises the objective given responsibilities (rows, components) of all rows.
+    """Return the state that maximises the objective given responsibilities; see :func:`statistics_given`."""
+    return state_of(mixture, statistics_given(mixture, means, responsibilities))
+
+
+def state_of(mixture: Mixture, statistics: Statistics) -> MixtureState:
+    """Return the state that maximises the objective given the statistics of all rows."""
+    class_mass = class_sums(statistics.mass, mixture.weights.classes)
+    weights = mixture.weights.update(statistics.mass, class_mass, None)
+    return MixtureState(mixture.family.update(statistics), weights)
+
+
+def statistics_given(mixture: Mixture, means: FloatArray, responsibilities: FloatArray) -> Statistics:
+    """Return the statistics of all rows under responsibilities.
 
     Parameters
     ----------
@@ -219,7 +234,4 @@ def state_given(mixture: Mixture, means: FloatArray, responsibilities: FloatArra
         block = slice(start, start + evaluator.block_rows)
         evaluator.load(mixture.rows.table.take(block))
         evaluator.accumulate(np.ascontiguousarray(responsibilities[block].T))
-    statistics = evaluator.statistics()
-    class_mass = class_sums(statistics.mass, mixture.weights.classes)
-    weights = mixture.weights.update(statistics.mass, class_mass, None)
-    return MixtureState(mixture.family.update(statistics), weights)
+    return evaluator.statistics()

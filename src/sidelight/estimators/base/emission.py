@@ -7,6 +7,7 @@ import numpy as np
 
 from sidelight._typing import FloatArray, IntArray
 from sidelight.estimators.starts.sample import Problem
+from sidelight.families.conjugate.learned import LearnedGamma, LearnedWishart
 from sidelight.families.conjugate.normal_gamma import NormalGamma
 from sidelight.families.conjugate.normal_wishart import NormalWishart
 from sidelight.families.conjugate.product import ProductFamily
@@ -97,6 +98,18 @@ class ConjugateGaussians:
         return family.scaled(
             survey.mean, variances, degrees=degrees, fraction=self.rows / degrees, mean_precision=self.mean_precision
         )
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedGaussians:
+    """Gaussians whose prior starts from a given one and is learned from the table."""
+
+    start: ConjugateGaussians
+
+    def gaussian(self, survey: Survey) -> LearnedWishart | LearnedGamma:
+        """Return the family with the prior that it starts from."""
+        prior = self.start.gaussian(survey)
+        return LearnedWishart.centred(prior) if isinstance(prior, NormalWishart) else LearnedGamma.centred(prior)
 
 
 def emission_of(schema: Schema, survey: Survey, settings: EmissionSettings) -> AnyFamily:

@@ -1,7 +1,7 @@
 """The fit of every mixture: one skeleton, with hooks for what an estimator decides."""
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, NamedTuple, Self
 
@@ -52,6 +52,22 @@ class Model(NamedTuple):
     row_weights: FloatArray | None = None
     codes: IntArray | None = None
     row_coupling: RowCoupling | None = None
+
+
+class Plan(NamedTuple):
+    """What a fit sets out with.
+
+    Parameters
+    ----------
+    family : Family
+    layout : Layout
+    start : callable
+        Makes the state to start from: of the first start, the second and so on, by the mixture and its sample.
+    """
+
+    family: AnyFamily
+    layout: Layout
+    start: Callable[[int, Mixture, Sample], MixtureState]
 
 
 class Fitted(NamedTuple):
@@ -154,6 +170,16 @@ class MixtureEstimator(FittedMixture):
         """Return the family of the table, with its prior."""
         return emission_of(self._schema, survey, self._settings(problem, survey))
 
+    def _plan(self, problem: Problem, survey: Survey, few: StartRows, random: np.random.RandomState) -> Plan:
+        """Return family, layout and start, each as its own hook has it."""
+        family = self._emission(problem, survey, few, random)
+        layout = self._layout(problem, few, family, survey, random)
+
+        def start(number: int, mixture: Mixture, sample: Sample) -> MixtureState:
+            return self._start(mixture, sample, survey, random)
+
+        return Plan(family, layout, start)
+
     def _total_weight(self, mixture: Mixture, survey: Survey) -> float:
         """Return how many rows the objective counts for."""
         return survey.total
@@ -218,8 +244,7 @@ class MixtureEstimator(FittedMixture):
         """Put the mixture together, on all rows and on those to start from, and ascend from every start."""
         random = check_random_state(self.random_state)
         few = start_rows(problem, self._preferred_rows(problem.side), random)
-        family = self._emission(problem, survey, few, random)
-        layout = self._layout(problem, few, family, survey, random)
+        family, layout, begin = self._plan(problem, survey, few, random)
         if layout.n_components > few.problem.n_rows:
             raise ValueError(self._too_few_rows(layout, few.problem.n_rows))
         backend = backend_for(self.passes_expected * problem.n_rows * layout.n_components)
@@ -231,7 +256,7 @@ class MixtureEstimator(FittedMixture):
 
         def start(number: int) -> MixtureState:
             recorder.follow(number)
-            return self._start(mixture, sample, survey, random)
+            return begin(number, mixture, sample)
 
         trace = ascend_from(
             {number: partial(start, number) for number in range(first_start, first_start + self.n_init)},

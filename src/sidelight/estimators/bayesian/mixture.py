@@ -12,22 +12,26 @@ from sidelight.couplings.potts import FieldMemory, PottsField, atoms_of, lay_sta
 from sidelight.estimators.base.clusters import KeptHistory, Layout, classes_by_labels, lay_out
 from sidelight.estimators.base.emission import (
     CONJUGATE_COVARIANCE_TYPES,
+    ConjugateGaussians,
     EmissionSettings,
+    LearnedGaussians,
+    emission_of,
     expected_gaussians,
     given_prior,
 )
-from sidelight.estimators.base.mixture import Ascent, Fitted, MixtureEstimator, Model
+from sidelight.estimators.base.mixture import Ascent, Fitted, MixtureEstimator, Model, Plan
+from sidelight.estimators.bayesian.search import SEARCH_ROWS, most_groups, search, structures
 from sidelight.estimators.bayesian.stream import KeptStream, follow_batch
 from sidelight.estimators.registry import register
-from sidelight.estimators.starts.sample import STARTS, Problem, Sample, StartRows
+from sidelight.estimators.starts.sample import STARTS, Problem, Sample, StartRows, start_rows
 from sidelight.families.conjugate import ConjugateFamily
 from sidelight.inference.executors.threads import ONE_THREAD, one_blas_thread
 from sidelight.inference.loop import Trace, go_on
-from sidelight.inference.mixture import Mixture, MixtureState
+from sidelight.inference.mixture import Expectation, Mixture, MixtureState
 from sidelight.inference.progress import Callback
 from sidelight.inference.protocols import AnyFamily
 from sidelight.inference.pruning import Fit, prune
-from sidelight.kernels.loops import Backend
+from sidelight.kernels.loops import Backend, backend_for
 from sidelight.metrics import violations
 from sidelight.side import SideInformation
 from sidelight.tables.schema import FamilyChoice
@@ -36,6 +40,8 @@ from sidelight.tables.table import ArrayTable, Rows
 from sidelight.tables.validation import check_choice, check_integer, check_number, read_weights
 from sidelight.weights import DirichletWeights, Gamma, GivenConcentration, LearnedConcentration, StickBreakingWeights
 
+# Smallest change of the bound per row worth a further step of the search.
+_SEARCH_TOL = 1e-4
 # Components beyond those of the labels, for classes without a label.
 _SPARE_COMPONENTS = 10
 # With more rows than this there are enough different ones.
@@ -170,7 +176,7 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         n_components: int | None = None,
         *,
         family: FamilyChoice = "auto",
-        covariance_type: str = "full",
+        covariance_type: str = "auto",
         weights: str = "dirichlet_process",
         concentration: float | None = None,
         strength: float = 100.0,
@@ -183,7 +189,7 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         degrees_of_freedom_prior: float | None = None,
         covariance_prior: Any = None,
         prune: bool = True,
-        init_params: str = "short_runs",
+        init_params: str = "auto",
         n_init: int = 1,
         max_iter: int = 200,
         tol: float = 1e-4,
@@ -217,9 +223,9 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         super()._check_parameters()
         if self.n_components is not None:
             check_integer("n_components", self.n_components, least=1)
-        check_choice("covariance_type", self.covariance_type, CONJUGATE_COVARIANCE_TYPES)
+        check_choice("covariance_type", self.covariance_type, ("auto", *CONJUGATE_COVARIANCE_TYPES))
         check_choice("weights", self.weights, WEIGHTS)
-        check_choice("init_params", self.init_params, STARTS)
+        check_choice("init_params", self.init_params, ("auto", *STARTS))
         for name in ("strength", "repulsion"):
             check_number(name, getattr(self, name), least=0)
         for name in ("concentration", "prior_rows", "prior_scale", "mean_precision_prior"):
@@ -232,11 +238,15 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         return side.labels
 
     def _settings(self, problem: Problem, survey: Survey) -> EmissionSettings:
+        return self._expected(problem, survey, "full" if self.covariance_type == "auto" else self.covariance_type)
+
+    def _expected(self, problem: Problem, survey: Survey, covariance_type: str) -> ConjugateGaussians:
+        """Return the prior expected of Gaussian columns with this structure."""
         return expected_gaussians(
             problem,
             survey,
             self._schema.of_kind("gaussian"),
-            covariance_type=self.covariance_type,
+            covariance_type=covariance_type,
             scale=self.prior_scale,
             rows=self.prior_rows,
             mean_precision=self.mean_precision_prior,
@@ -265,8 +275,38 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
             couplings = (PottsField(lay_stages(atoms, heavy), self.strength, self.repulsion, backend),)
         return Model(weights, couplings, problem.weights)
 
+    def _plan(self, problem: Problem, survey: Survey, few: StartRows, random: np.random.RandomState) -> Plan:
+        """Search for structure and number of components by the bound, unless both structure and prior are given."""
+        if not self._searches():
+            return super()._plan(problem, survey, few, random)
+        searched = start_rows(problem, self._preferred_rows(problem.side), random, SEARCH_ROWS)
+        label_names = problem.side.label_names
+        layout = lay_out(label_names, self.n_components or most_groups(searched, len(label_names)), 1)
+        backend = backend_for(self.passes_expected * searched.problem.n_rows * layout.n_components)
+        gaussian = self._schema.of_kind("gaussian")
+        families = {
+            name: emission_of(self._schema, survey, LearnedGaussians(self._expected(problem, survey, name)))
+            for name in structures(len(gaussian))
+        }
+
+        def sample_of(family: AnyFamily) -> Sample:
+            return self._sample(searched, family, layout, survey, backend, random)
+
+        found = search(families, sample_of, shrunk, label_sums, tol=_SEARCH_TOL, random=random)
+        self._structure = found.structure
+
+        def start(number: int, mixture: Mixture, sample: Sample) -> MixtureState:
+            return found.state if number == 1 else STARTS["short_runs"](sample, random)
+
+        return Plan(found.family, lay_out(label_names, found.n_components, 1), start)
+
+    def _searches(self) -> bool:
+        """Say whether the structure is searched for: not where it is given, or the prior or the start is."""
+        given = (self.prior_rows, self.mean_prior, self.degrees_of_freedom_prior, self.covariance_prior)
+        return self.covariance_type == "auto" and self.init_params == "auto" and all(value is None for value in given)
+
     def _start(self, mixture: Mixture, sample: Sample, survey: Survey, random: np.random.RandomState) -> MixtureState:
-        return STARTS[self.init_params](sample, random)
+        return STARTS["short_runs" if self.init_params == "auto" else self.init_params](sample, random)
 
     def _fit(self, problem: Problem, survey: Survey) -> Fitted:
         self.__dict__.pop("_followed", None)
@@ -274,12 +314,33 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
 
     def _refine(self, ascent: Ascent, problem: Problem, survey: Survey) -> Fitted:
         """Prune components; give each its class; let rows without labels count less where they pull classes away."""
+        ascent = ascent._replace(fit=self._with_learned_prior(ascent))
         fit = self._pruned(ascent)
         classes = self._classes(fit, problem.side)
         if self.unlabelled_weight == "auto" and self._pulls_away(fit, problem.side, classes):
             fit = self._settled(fit, ascent, problem)
         self._history = ascent.recorder.of(fit.trace.start)
         return Fitted(fit, ascent.total_weight, classes)
+
+    def _with_learned_prior(self, ascent: Ascent) -> Fit:
+        """Learn the prior once more, from all rows, where it is learned."""
+        mixture, trace = ascent.fit
+        assert isinstance(mixture.family, ConjugateFamily)
+        expectation = mixture.expect(trace.state)
+        family = mixture.family.relearned(expectation.statistics)
+        if family is mixture.family:
+            return ascent.fit
+        better = replace(mixture, family=family)
+        ascent.recorder.follow(trace.start)
+        further = go_on(
+            trace._replace(state=better.maximise(expectation, trace.state)),
+            ascent.recorder.watch(better),
+            "prior",
+            max_iter=self.max_iter,
+            tol=self.tol * ascent.total_weight,
+            callbacks=self.callbacks or (),
+        )
+        return Fit(better, further)
 
     def _pruned(self, ascent: Ascent) -> Fit:
         if not self.prune:
@@ -292,6 +353,7 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
             shrunk,
             family.divergence,
             ascent.recorder.watch,
+            label_sums,
             max_iter=self.max_iter,
             tol=self.tol * ascent.total_weight,
             callbacks=self.callbacks or (),
@@ -329,9 +391,9 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         if not n_labels:
             return np.arange(n_components)
         expectation = mixture.expect(state)
-        memory = expectation.coupled[0].state.memory
-        assert isinstance(memory, FieldMemory)
-        return classes_by_labels(memory.sums, freely_drawn(mixture, state, side), expectation.statistics.mass)
+        return classes_by_labels(
+            label_sums(expectation), freely_drawn(mixture, state, side), expectation.statistics.mass
+        )
 
     def _pulls_away(self, fit: Fit, side: SideInformation, classes: IntArray) -> bool:
         """Say whether all components belong to labels, but too few labelled rows would go there by themselves."""
@@ -414,6 +476,15 @@ def shrunk(mixture: Mixture, components: IntArray) -> Mixture:
     fewer = replace(weights, n_components=len(components))
     coupling = Independent(fewer.classes, mixture.backend)
     return replace(mixture, family=family.narrowed(components), weights=fewer, coupling=coupling)
+
+
+def label_sums(expectation: Expectation) -> FloatArray:
+    """Return how much of each label every component has (labels, components)."""
+    if not expectation.coupled:
+        return np.zeros((0, len(expectation.statistics.mass)))
+    memory = expectation.coupled[0].state.memory
+    assert isinstance(memory, FieldMemory)
+    return memory.sums
 
 
 def freely_drawn(mixture: Mixture, state: MixtureState, side: SideInformation) -> FloatArray:

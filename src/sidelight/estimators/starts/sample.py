@@ -9,6 +9,7 @@ from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.estimators.base.clusters import Layout
 from sidelight.inference.loop import ascend
 from sidelight.inference.mixture import Mixture, MixtureState
+from sidelight.inference.protocols import Statistics
 from sidelight.inference.starts import (
     SAMPLE_ROWS,
     choose_rows,
@@ -19,6 +20,7 @@ from sidelight.inference.starts import (
     row_order,
     spread_centres,
     state_given,
+    statistics_given,
 )
 from sidelight.side import SideInformation
 from sidelight.tables.schema import Schema, kind_named
@@ -88,7 +90,9 @@ class Sample(NamedTuple):
     side: SideInformation
 
 
-def start_rows(problem: Problem, preferred: IntArray, random: np.random.RandomState) -> StartRows:
+def start_rows(
+    problem: Problem, preferred: IntArray, random: np.random.RandomState, most: int = SAMPLE_ROWS
+) -> StartRows:
     """Return the rows to start from: all of a small table; of a large one, half of them preferred rows.
 
     Parameters
@@ -97,14 +101,16 @@ def start_rows(problem: Problem, preferred: IntArray, random: np.random.RandomSt
     preferred : (n,)
         Not negative for rows that a sample should have: those with labels, or with any statement.
     random : RandomState
+    most : int
+        A table with more rows is a large one.
     """
-    rows = choose_rows(problem.n_rows, problem.weights, preferred, random)
+    rows = choose_rows(problem.n_rows, problem.weights, preferred, random, most)
     values = problem.table.gather(rows)
     order = row_order(values, problem.side.labels[rows])
     rows, values = rows[order], values[order]
     weights = None if problem.weights is None else problem.weights[rows]
     few = Problem(ArrayTable(values), problem.side.restrict(rows), weights)
-    return StartRows(few, values, whole=problem.n_rows <= SAMPLE_ROWS)
+    return StartRows(few, values, whole=problem.n_rows <= most)
 
 
 def embedding(
@@ -196,6 +202,13 @@ STARTS: dict[str, Start] = {
 }
 
 
+def statistics_of_groups(sample: Sample, groups: IntArray) -> Statistics:
+    """Return the statistics of groups of rows, one for each component; components beyond them are empty."""
+    responsibilities = _responsibilities(sample, groups, sample.weights)
+    means = component_means(sample.values, sample.weights, responsibilities)
+    return statistics_given(sample.mixture, means, responsibilities)
+
+
 def _from_nearest(sample: Sample, centres: FloatArray) -> MixtureState:
     return _from_assignment(sample, nearest_components(sample.points, centres, sample.codes, sample.layout.classes))
 
@@ -212,8 +225,14 @@ def _centres(sample: Sample, random: np.random.RandomState) -> FloatArray:
 
 
 def _from_assignment(sample: Sample, assignment: IntArray, counts: AnyArray | None = None) -> MixtureState:
-    n, k = len(assignment), sample.layout.n_components
-    responsibilities = np.zeros((n, k))
-    responsibilities[np.arange(n), assignment] = sample.weights if counts is None else sample.weights * counts
+    weights = sample.weights if counts is None else sample.weights * counts
+    responsibilities = _responsibilities(sample, assignment, weights)
     means = component_means(sample.values, sample.weights, responsibilities)
     return state_given(sample.mixture, means, responsibilities)
+
+
+def _responsibilities(sample: Sample, assignment: IntArray, weights: FloatArray) -> FloatArray:
+    """Return the weight of each row in its component (rows, components)."""
+    responsibilities = np.zeros((len(assignment), sample.layout.n_components))
+    responsibilities[np.arange(len(assignment)), assignment] = weights
+    return responsibilities

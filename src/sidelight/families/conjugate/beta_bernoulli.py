@@ -9,7 +9,12 @@ from scipy.special import digamma
 
 from sidelight._storable import storable
 from sidelight._typing import AnyArray, FloatArray
-from sidelight.families.conjugate.family import ConjugateFamily, dirichlet_divergence, symmetric_divergence
+from sidelight.families.conjugate.family import (
+    ConjugateFamily,
+    dirichlet_divergence,
+    dirichlet_evidence,
+    symmetric_divergence,
+)
 from sidelight.families.evaluators.cells import cell_evaluator
 from sidelight.families.evaluators.evaluator import Evaluator
 from sidelight.families.exponential import CellStatistics
@@ -63,6 +68,11 @@ class BetaBernoulli(ConjugateFamily[BernoulliParameters, CellStatistics]):
         """Return −Σ_k KL(q(θ_k) ‖ p(θ_k))."""
         prior = np.stack([self.ones, self.zeros], axis=-1)
         return -float(dirichlet_divergence(np.stack(parameters, axis=-1), prior).sum())
+
+    def log_evidence(self, statistics: CellStatistics) -> FloatArray:
+        """Return Σ_j ln B(α, β) − ln B(α0, β0)."""
+        prior = np.stack([self.ones, self.zeros], axis=-1)
+        return dirichlet_evidence(np.stack(self.update(statistics), axis=-1), prior).sum(axis=1)
 
     def divergence(self, parameters: BernoulliParameters) -> FloatArray:
         """Return Σ_j [(α_k − α_l) (E_k − E_l) ln θ + (β_k − β_l) (E_k − E_l) ln(1 − θ)] of all pairs."""

@@ -12,7 +12,12 @@ from scipy.special import digamma
 
 from sidelight._storable import storable
 from sidelight._typing import AnyArray, FloatArray, IntArray
-from sidelight.families.conjugate.family import ConjugateFamily, dirichlet_divergence, symmetric_divergence
+from sidelight.families.conjugate.family import (
+    ConjugateFamily,
+    dirichlet_divergence,
+    dirichlet_evidence,
+    symmetric_divergence,
+)
 from sidelight.families.evaluators.counts import CountEvaluator
 from sidelight.families.evaluators.evaluator import Evaluator
 from sidelight.families.exponential import CountStatistics, LinearEvaluator
@@ -110,6 +115,15 @@ class DirichletCategorical(ConjugateFamily[CategoricalParameters, CountStatistic
             strict=True,
         )
         return -float(sum(dirichlet_divergence(posterior, prior).sum() for posterior, prior in pairs))
+
+    def log_evidence(self, statistics: CountStatistics) -> FloatArray:
+        """Return Σ_j ln B(α_j) − ln B(α0_j)."""
+        pairs = zip(
+            np.split(self.update(statistics).concentrations, self._starts[1:], axis=1),
+            np.split(self.concentrations, self._starts[1:]),
+            strict=True,
+        )
+        return np.sum([dirichlet_evidence(posterior, prior) for posterior, prior in pairs], axis=0)
 
     def divergence(self, parameters: CategoricalParameters) -> FloatArray:
         """Return Σ_jv (α_kv − α_lv) (E_k ln θ_v − E_l ln θ_v) of all pairs."""

@@ -11,7 +11,12 @@ from sklearn.decomposition import TruncatedSVD
 
 from sidelight._storable import storable
 from sidelight._typing import AnyArray, FloatArray
-from sidelight.families.conjugate.family import ConjugateFamily, dirichlet_divergence, symmetric_divergence
+from sidelight.families.conjugate.family import (
+    ConjugateFamily,
+    dirichlet_divergence,
+    dirichlet_evidence,
+    symmetric_divergence,
+)
 from sidelight.families.evaluators.counts import CountEvaluator, CountPredictive, log_multinomial_coefficients
 from sidelight.families.evaluators.evaluator import Evaluator
 from sidelight.families.exponential import CountStatistics
@@ -73,6 +78,10 @@ class DirichletMultinomial(ConjugateFamily[MultinomialParameters, CountStatistic
     def log_prior(self, parameters: MultinomialParameters) -> float:
         """Return −Σ_k KL(q(θ_k) ‖ p(θ_k))."""
         return -float(dirichlet_divergence(parameters.concentrations, self.concentrations).sum())
+
+    def log_evidence(self, statistics: CountStatistics) -> FloatArray:
+        """Return ln B(α) − ln B(α0)."""
+        return dirichlet_evidence(self.update(statistics).concentrations, self.concentrations)
 
     def divergence(self, parameters: MultinomialParameters) -> FloatArray:
         """Return Σ_v (α_kv − α_lv) (E_k ln θ_v − E_l ln θ_v) of all pairs."""

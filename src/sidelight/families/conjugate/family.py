@@ -44,6 +44,18 @@ class ConjugateFamily(ABC, Generic[Parameters, Statistics]):
         """Return −Σ_k KL(q(θ_k) ‖ p(θ_k))."""
 
     @abstractmethod
+    def log_evidence(self, statistics: Statistics) -> FloatArray:
+        """Return ln ∫ p(rows of k | θ) p(θ) dθ (components,) of the rows that the statistics sum up.
+
+        Factors of the density that depend on the row alone, such as 1 / x!, are left out. With responsibilities r the
+        bound is Σ_k of this, plus the entropy of r and what the weights add; so it tells what a merge would change.
+        """
+
+    def relearned(self, statistics: Statistics) -> Self:
+        """Return the family with a prior that raises the bound at these statistics: itself where its prior is given."""
+        return self
+
+    @abstractmethod
     def divergence(self, parameters: Parameters) -> FloatArray:
         """Return the symmetric divergences KL(q_k ‖ q_l) + KL(q_l ‖ q_k) (components, components)."""
 
@@ -102,6 +114,12 @@ def dirichlet_divergence(concentrations: FloatArray, prior: FloatArray) -> Float
     normalisers = gammaln(total) - gammaln(prior_total) + (gammaln(prior) - gammaln(concentrations)).sum(axis=-1)
     expected = digamma(concentrations) - digamma(total)[..., None]
     return normalisers + ((concentrations - prior) * expected).sum(axis=-1)
+
+
+def dirichlet_evidence(concentrations: FloatArray, prior: FloatArray) -> FloatArray:
+    """Return ln B(α) − ln B(α0) along the last axis: the log evidence of counts α − α0."""
+    normalisers = gammaln(prior.sum(axis=-1)) - gammaln(concentrations.sum(axis=-1))
+    return normalisers + (gammaln(concentrations) - gammaln(prior)).sum(axis=-1)
 
 
 def gamma_divergence(

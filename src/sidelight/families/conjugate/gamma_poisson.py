@@ -90,6 +90,12 @@ class GammaPoisson(ConjugateFamily[PoissonParameters, CellStatistics]):
         """Return −Σ_k KL(q(θ_k) ‖ p(θ_k))."""
         return -float(gamma_divergence(*parameters, self.shapes, self.rates).sum())
 
+    def log_evidence(self, statistics: CellStatistics) -> FloatArray:
+        """Return Σ_j ln [Γ(a) b0^a0] − ln [Γ(a0) b^a]."""
+        shapes, rates = self.update(statistics)
+        terms = gammaln(shapes) - gammaln(self.shapes) + self.shapes * np.log(self.rates) - shapes * np.log(rates)
+        return terms.sum(axis=1)
+
     def divergence(self, parameters: PoissonParameters) -> FloatArray:
         """Return Σ_j [(a_k − a_l) (E_k − E_l) ln θ − (b_k − b_l) (a_k/b_k − a_l/b_l)] of all pairs."""
         return symmetric_gamma_divergence(*parameters)

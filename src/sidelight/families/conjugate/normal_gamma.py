@@ -124,6 +124,14 @@ class NormalGamma(ConjugateGaussian[NormalGammaParameters, SquareStatistics]):
         of_precisions = gamma_divergence(shapes, rates, np.asarray(self.shape), self.rates)
         return -float(np.sum(of_means + of_precisions))
 
+    def log_evidence(self, statistics: SquareStatistics) -> FloatArray:
+        """Return Σ_j ln [Γ(a) b0^a0 κ0^½] − ln [Γ(a0) b^a κ^½] − (N_j/2) ln 2π, N_j the mass of observed cells."""
+        posterior = self.update(statistics)
+        of_precisions = gammaln(posterior.shapes) - gammaln(self.shape)
+        of_precisions += self.shape * np.log(self.rates) - posterior.shapes * np.log(posterior.rates)
+        of_means = 0.5 * np.log(self.mean_precision / posterior.mean_precision)
+        return (of_precisions + of_means - 0.5 * math.log(2 * math.pi) * statistics.cells).sum(axis=1)
+
     def divergence(self, parameters: NormalGammaParameters) -> FloatArray:
         """Return KL(q_k ‖ q_l) + KL(q_l ‖ q_k) of all pairs.
 

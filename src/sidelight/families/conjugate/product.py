@@ -41,6 +41,10 @@ class ProductStatistics:
         """Return the statistics of groups of components put together; those of group -1 are left out."""
         return ProductStatistics(tuple(part.regrouped(groups) for part in self.parts))
 
+    def paired(self, first: IntArray, second: IntArray) -> "ProductStatistics":
+        """Return the statistics of pairs of components put together."""
+        return ProductStatistics(tuple(part.paired(first, second) for part in self.parts))
+
 
 class ProductPredictive(Scorer):
     """Sum the log densities of parts, each on columns of its own."""
@@ -113,6 +117,16 @@ class ProductFamily(ConjugateFamily[tuple[Any, ...], ProductStatistics]):
     def log_prior(self, parameters: tuple[Any, ...]) -> float:
         """Return −Σ_k KL(q(θ_k) ‖ p(θ_k)), the sum of the parts'."""
         return sum(family.log_prior(part) for family, _, part in self._with(parameters))
+
+    def log_evidence(self, statistics: ProductStatistics) -> FloatArray:
+        """Return the log evidence of each component, the sum of the parts'."""
+        return np.sum([family.log_evidence(part) for family, _, part in self._with(statistics.parts)], axis=0)
+
+    def relearned(self, statistics: ProductStatistics) -> Self:
+        """Return the product of the families whose priors are learned."""
+        parts = tuple((family.relearned(part), columns) for family, columns, part in self._with(statistics.parts))
+        unchanged = all(new is old for (new, _), (old, _) in zip(parts, self.parts, strict=True))
+        return self if unchanged else type(self)(parts)
 
     def divergence(self, parameters: tuple[Any, ...]) -> FloatArray:
         """Return the symmetric divergences of all pairs, the sum of the parts'."""

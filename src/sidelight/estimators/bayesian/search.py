@@ -1,0 +1,98 @@
+"""The search for what a table is like: how many components, and how their covariances are built, by the bound."""
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from sidelight._typing import FloatArray, IntArray
+from sidelight.estimators.starts.sample import Sample, StartRows, statistics_of_groups
+from sidelight.estimators.starts.ward import ward_groups
+from sidelight.inference.agglomeration import Stage, agglomerate
+from sidelight.inference.mixture import MixtureState
+from sidelight.inference.protocols import AnyFamily
+from sidelight.inference.pruning import LabelSums, Shrink
+
+# Rows that the search goes by.
+SEARCH_ROWS = 3000
+# Groups of Ward's tree that merging starts from, beyond those of the labels, and the least rows that a group may have
+# on average.
+_GROUPS = 30
+_ROWS_PER_GROUP = 6
+# With more Gaussian columns than this, free covariances take more time than they are worth.
+_MOST_FREE_COLUMNS = 100
+# A label owns a component in which it has at least half a row.
+_LEAST_OWNED = 0.5
+
+
+class Found(NamedTuple):
+    """The family that won, with the prior it has learned, its structure, and where its components stand."""
+
+    family: AnyFamily
+    structure: str
+    n_components: int
+    state: MixtureState
+
+
+def structures(n_gaussian: int) -> tuple[str, ...]:
+    """Return the structures worth trying for this number of Gaussian columns."""
+    if n_gaussian <= 1:
+        return ("diag",)
+    return ("full", "diag") if n_gaussian <= _MOST_FREE_COLUMNS else ("diag",)
+
+
+def most_groups(few: StartRows, n_labels: int) -> int:
+    """Return how many groups to start from: thirty more than there are labels, fewer for a small table."""
+    return max(min(_GROUPS, few.problem.n_rows // _ROWS_PER_GROUP), 1) + n_labels
+
+
+def search(
+    families: Mapping[str, AnyFamily],
+    sample_of: Callable[[AnyFamily], Sample],
+    shrink: Shrink,
+    label_sums: LabelSums,
+    *,
+    tol: float,
+    random: np.random.RandomState,
+) -> Found:
+    """Merge components down from Ward's tree with every family, and return where the bound was highest.
+
+    Parameters
+    ----------
+    families : mapping from str to Family
+        By the name of their structure.
+    sample_of : callable
+        Puts the rows to search by into a mixture of a family.
+    shrink : Shrink
+    label_sums : callable
+        Says how much of each label every component has.
+    tol : float
+        Smallest change of the bound per row worth a further step.
+    random : RandomState
+    """
+    groups: IntArray | None = None
+    best: tuple[str, Stage] | None = None
+    for name, family in families.items():
+        sample = sample_of(family)
+        if groups is None:
+            groups = ward_groups(sample.points, sample.codes, sample.layout.n_components, random)
+        stage = agglomerate(
+            sample.mixture,
+            statistics_of_groups(sample, groups),
+            shrink,
+            lambda expectation: _owners(label_sums(expectation)),
+            tol=tol * float(sample.weights.sum()),
+            least=max(sample.layout.n_labelled, 1),
+        )
+        if best is None or stage.objective > best[1].objective:
+            best = name, stage
+    assert best is not None
+    name, stage = best
+    return Found(stage.mixture.family, name, len(stage.mixture.weights.classes), stage.state.afresh())
+
+
+def _owners(sums: FloatArray) -> IntArray:
+    """Return the label that owns each component, -1 where none does."""
+    if not len(sums):
+        return np.full(sums.shape[1], -1)
+    return np.where(sums.max(axis=0) >= _LEAST_OWNED, sums.argmax(axis=0), -1)

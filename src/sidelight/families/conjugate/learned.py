@@ -1,0 +1,176 @@
+"""Gaussian components whose covariances have a common prior that is learned from the table: empirical Bayes.
+
+A prior with a given centre decides what clusters look like before any row is seen: round ones where it is the diagonal
+of the table's covariance, ones shaped like the whole table where it is all of it. Neither holds for all tables. Here
+the centre C0 of the prior and the number of rows ν that it counts for are learned with the components: they are those
+that raise the bound. Where C0 counts for few rows, components are free of each other; where it counts for many, they
+share one covariance. So one family covers what is else a choice between full, tied and everything in between.
+
+C0 has a prior of its own, which keeps it proper: a Wishart distribution whose mean is the covariance that was expected
+before the fit, with d + 2 degrees of freedom; for single columns a Gamma distribution. Its density is taken in units of
+that expected covariance, so that it does not depend on the units of the table.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.special import gammaln, multigammaln
+
+from sidelight._storable import storable
+from sidelight._typing import FloatArray
+from sidelight.families.conjugate.normal_gamma import NormalGamma, NormalGammaParameters
+from sidelight.families.conjugate.normal_wishart import NormalWishart, NormalWishartParameters
+from sidelight.families.exponential import GaussianStatistics, SquareStatistics
+
+# How many rows the learned centre may count for, and the factor by which that changes from one time to the next.
+_LEAST_ROWS, _MOST_ROWS = 1.0, 1000.0
+_ROWS_FACTOR = 3.0
+# The least that the centre may be, as a fraction of what was expected: a column that never changes within a component
+# would draw it to nothing.
+_LEAST_FRACTION = 1e-6
+# Degrees of freedom of the centre's own prior beyond the least that it may have.
+_FURTHER_DEGREES = 2.0
+# Shape of the centre's own prior in a single column: a Gamma distribution with mean one.
+_CENTRE_SHAPE = 2.0
+
+
+@storable("LearnedWishart")
+@dataclass(frozen=True, eq=False)
+class LearnedWishart(NormalWishart):
+    """Gaussians with free covariances under a Normal-Wishart prior whose centre and weight are learned.
+
+    ``expected`` (d, d) is the covariance expected before the fit. The prior's centre is C0 = Ψ0 / ν with
+    ν = ν0 − d − 1, the number of rows it counts for.
+    """
+
+    expected: FloatArray
+
+    @classmethod
+    def centred(cls, prior: NormalWishart) -> Self:
+        """Return the family that starts from a given prior and expects what it expects."""
+        rows = prior.degrees - len(prior.centre) - 1
+        return cls(
+            prior.centre, prior.mean, prior.mean_precision, prior.degrees, prior.scatter, expected=prior.scatter / rows
+        )
+
+    @property
+    def rows(self) -> float:
+        """How many rows the prior's centre counts for."""
+        return self.degrees - len(self.centre) - 1
+
+    def log_prior(self, parameters: NormalWishartParameters) -> float:
+        """Return −Σ_k KL(q(μ_k, Λ_k) ‖ p(μ_k, Λ_k)) + ln p(C0)."""
+        return super().log_prior(parameters) + self._log_density_of_centre()
+
+    def relearned(self, statistics: GaussianStatistics) -> Self:
+        """Return the family whose C0 and ν raise Σ_k ln evidence + ln p(C0); several calls lead to a maximum."""
+        tried = [self._candidate(rows, statistics) for rows in _rows_to_try(self.rows)]
+        return max([self, *tried], key=lambda family: family._objective(statistics))
+
+    def _candidate(self, rows: float, statistics: GaussianStatistics) -> Self:
+        """Return the family with this ν after one step of C0.
+
+        Given the posteriors, Σ_k E ln p(Λ_k | C0) + ln p(C0) is highest at
+        C0 = (K ν0 + f − d − 1) (ν Σ_k E Λ_k + f C⁻¹)⁻¹, with C the expected covariance and f its degrees of freedom.
+        """
+        d, centre = len(self.centre), self.scatter / self.rows
+        family = replace(self, degrees=rows + d + 1, scatter=rows * centre)
+        posterior = family.update(statistics)
+        roots = np.sqrt(posterior.degrees)[:, None, None] * posterior.factors
+        precision = np.einsum("kij,kil->jl", roots, roots)
+        freedom = d + _FURTHER_DEGREES
+        inverse = rows * precision + freedom * np.linalg.inv(self.expected)
+        centre = (len(roots) * family.degrees + freedom - d - 1) * np.linalg.inv(inverse)
+        return replace(family, scatter=rows * self._not_too_small(centre))
+
+    def _not_too_small(self, centre: FloatArray) -> FloatArray:
+        """Return the centre with a least variance in every direction, in units of the expected covariance."""
+        lower = np.linalg.cholesky(self.expected)
+        values, vectors = np.linalg.eigh(_relative(centre, lower))
+        roots = lower @ vectors * np.sqrt(np.maximum(values, _LEAST_FRACTION))
+        return np.asarray(roots @ roots.T)
+
+    def _objective(self, statistics: GaussianStatistics) -> float:
+        return float(self.log_evidence(statistics).sum()) + self._log_density_of_centre()
+
+    def _log_density_of_centre(self) -> float:
+        """Return the log density of C0 in units of the expected covariance."""
+        d, freedom = len(self.centre), len(self.centre) + _FURTHER_DEGREES
+        relative = _relative(self.scatter / self.rows, np.linalg.cholesky(self.expected))
+        return float(
+            0.5 * (freedom - d - 1) * np.linalg.slogdet(relative)[1]
+            - 0.5 * freedom * np.trace(relative)
+            + 0.5 * freedom * d * math.log(0.5 * freedom)
+            - multigammaln(0.5 * freedom, d)
+        )
+
+
+@storable("LearnedGamma")
+@dataclass(frozen=True, eq=False)
+class LearnedGamma(NormalGamma):
+    """Gaussians with one variance per feature under Normal-Gamma priors whose centre and weight are learned.
+
+    ``expected`` (d,) are the variances expected before the fit. The prior's centre is c0 = 2 b0 / ν with ν = 2 a0 − 2,
+    the number of rows it counts for.
+    """
+
+    expected: FloatArray
+
+    @classmethod
+    def centred(cls, prior: NormalGamma) -> Self:
+        """Return the family that starts from a given prior and expects what it expects."""
+        expected = 2 * prior.rates / (2 * prior.shape - 2)
+        return cls(prior.centre, prior.mean, prior.mean_precision, prior.shape, prior.rates, expected=expected)
+
+    @property
+    def rows(self) -> float:
+        """How many rows the prior's centre counts for."""
+        return 2 * self.shape - 2
+
+    def log_prior(self, parameters: NormalGammaParameters) -> float:
+        """Return −Σ_k KL(q(μ_k, λ_k) ‖ p(μ_k, λ_k)) + ln p(c0)."""
+        return super().log_prior(parameters) + self._log_density_of_centre()
+
+    def relearned(self, statistics: SquareStatistics) -> Self:
+        """Return the family whose c0 and ν raise Σ_k ln evidence + ln p(c0); several calls lead to a maximum."""
+        tried = [self._candidate(rows, statistics) for rows in _rows_to_try(self.rows)]
+        return max([self, *tried], key=lambda family: family._objective(statistics))
+
+    def _candidate(self, rows: float, statistics: SquareStatistics) -> Self:
+        """Return the family with this ν after one step of c0.
+
+        Given the posteriors, Σ_k E ln p(λ_k | c0) + ln p(c0) is highest at
+        c0 = (K a0 + s − 1) / (½ ν Σ_k E λ_k + s / c), with c the expected variances and s the shape of their prior.
+        """
+        centre = 2 * self.rates / self.rows
+        family = replace(self, shape=0.5 * rows + 1, rates=0.5 * rows * centre)
+        posterior = family.update(statistics)
+        precision = (posterior.shapes / posterior.rates).sum(axis=0)
+        weight = len(posterior.means) * family.shape + _CENTRE_SHAPE - 1
+        centre = weight / (0.5 * rows * precision + _CENTRE_SHAPE / self.expected)
+        return replace(family, rates=0.5 * rows * np.maximum(centre, _LEAST_FRACTION * self.expected))
+
+    def _objective(self, statistics: SquareStatistics) -> float:
+        return float(self.log_evidence(statistics).sum()) + self._log_density_of_centre()
+
+    def _log_density_of_centre(self) -> float:
+        """Return the log density of c0 in units of the expected variances."""
+        relative, shape = 2 * self.rates / (self.rows * self.expected), _CENTRE_SHAPE
+        terms = shape * math.log(shape) - gammaln(shape) + (shape - 1) * np.log(relative) - shape * relative
+        return float(terms.sum())
+
+
+def _relative(centre: FloatArray, lower: FloatArray) -> FloatArray:
+    """Return L⁻¹ C0 L⁻ᵀ, symmetric to the bit: the centre in units of L Lᵀ."""
+    half = solve_triangular(lower, centre, lower=True)
+    relative = solve_triangular(lower, half.T, lower=True)
+    return np.asarray(0.5 * (relative + relative.T))
+
+
+def _rows_to_try(rows: float) -> list[float]:
+    """Return as many rows, a third and three times as many, as far as the centre may count for them."""
+    wanted = (rows / _ROWS_FACTOR, rows, rows * _ROWS_FACTOR)
+    return sorted({min(max(number, _LEAST_ROWS), _MOST_ROWS) for number in wanted})

@@ -1,0 +1,149 @@
+"""From many components to few: merge the two that lose least by it, again and again, and keep the best of all stages.
+
+An ascent finds the best place near its start, and pruning removes a component only where one move by itself raises the
+objective. Merging goes on through stages that are worse than the last one, so that it gets past them: of all numbers of
+components on the way down, the one with the highest objective is kept (Figueiredo and Jain 2002 go the same way).
+Which two to merge is read off the statistics, without a pass over the rows: what the family's evidence, the entropy of
+the assignments and the weights would lose.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import gammaln, xlogy
+
+from sidelight._typing import FloatArray, IntArray
+from sidelight.inference.loop import ascend
+from sidelight.inference.mixture import Expectation, Mixture, MixtureState
+from sidelight.inference.protocols import EvidenceFamily, Statistics
+from sidelight.inference.pruning import Shrink, regrouped
+from sidelight.inference.starts import state_of
+
+# How often the prior is learned from the groups to start from, and steps before the first merge, after each one, and
+# after the prior was learned anew.
+_FIRST_LESSONS = 5
+_FIRST_STEPS = 5
+_STEPS = 5
+_STEPS_WITH_PRIOR = 2
+# Of many components several pairs are merged at a time: one for every so many.
+_COMPONENTS_PER_MERGE = 8
+
+# The label that owns each component, -1 where none does.
+Owners = Callable[[Expectation], IntArray]
+
+
+class Stage(NamedTuple):
+    """A mixture, where its ascent has come to, and the objective there."""
+
+    mixture: Mixture
+    state: MixtureState
+    objective: float
+
+
+def agglomerate(
+    mixture: Mixture, statistics: Statistics, shrink: Shrink, owners: Owners, *, tol: float, least: int = 1
+) -> Stage:
+    """Merge components down to ``least`` and return the stage with the highest objective.
+
+    Two components that different labels own are never merged. Families that learn their prior do so at every stage.
+
+    Parameters
+    ----------
+    mixture : Mixture
+        Of a conjugate family, on rows that fit into memory several times.
+    statistics : Statistics
+        Of the components to start from.
+    shrink : Shrink
+    owners : callable
+        Says which label owns each component.
+    tol : float
+        Smallest change of the objective worth a further step.
+    least : int
+    """
+    family = mixture.family
+    assert isinstance(family, EvidenceFamily)
+    # Before the first step, which would blur small groups under a prior that expects much larger ones.
+    for _ in range(_FIRST_LESSONS):
+        family = family.relearned(statistics)
+    mixture = replace(mixture, family=family)
+    stage = learn_prior(_ascended(mixture, state_of(mixture, statistics), _FIRST_STEPS, tol), tol)
+    best = stage
+    while len(stage.mixture.weights.classes) > least:
+        expectation = stage.mixture.expect(stage.state)
+        groups = _merged_groups(stage, expectation, owners(expectation), least)
+        if groups is None:
+            break
+        smaller = shrink(stage.mixture, np.unique(groups, return_index=True)[1])
+        start = regrouped(smaller, stage.mixture, expectation, groups)
+        stage = learn_prior(_ascended(smaller, start, _STEPS, tol), tol)
+        best = max(best, stage, key=lambda found: found.objective)
+    return best
+
+
+def learn_prior(stage: Stage, tol: float) -> Stage:
+    """Learn the prior of the family where it is learned, and take a few steps with it; the objective rises."""
+    mixture, state, _ = stage
+    family = mixture.family
+    assert isinstance(family, EvidenceFamily)
+    expectation = mixture.expect(state)
+    learned = family.relearned(expectation.statistics)
+    if learned is family:
+        return Stage(mixture, state, mixture.objective(state, expectation))
+    better = replace(mixture, family=learned)
+    return _ascended(better, better.maximise(expectation, state), _STEPS_WITH_PRIOR, tol)
+
+
+def _ascended(mixture: Mixture, state: MixtureState, steps: int, tol: float) -> Stage:
+    trace = ascend(mixture.step, state, max_iter=steps, tol=tol)
+    return Stage(mixture, trace.state, trace.objectives[-1])
+
+
+def _merged_groups(stage: Stage, expectation: Expectation, owner: IntArray, least: int) -> IntArray | None:
+    """Return the new number of each component, the best pairs merged; None where no pair may be."""
+    k = len(stage.mixture.weights.classes)
+    first, second = np.triu_indices(k, k=1)
+    allowed = (owner[first] == owner[second]) | (owner[first] < 0) | (owner[second] < 0)
+    first, second = first[allowed], second[allowed]
+    if not len(first):
+        return None
+    gains = _gains(stage, expectation, first, second)
+    into, merged = np.arange(k), np.zeros(k, dtype=bool)
+    left = min(max(k // _COMPONENTS_PER_MERGE, 1), k - least)
+    for pair in np.argsort(-gains, kind="stable"):
+        a, b = first[pair], second[pair]
+        if left and not merged[a] and not merged[b]:
+            into[b] = a
+            merged[[a, b]] = True
+            left -= 1
+    return np.unique(into, return_inverse=True)[1].reshape(-1)
+
+
+def _gains(stage: Stage, expectation: Expectation, first: IntArray, second: IntArray) -> FloatArray:
+    """Return what the objective would gain (most often lose) if the components of a pair were one, for each pair."""
+    mixture, statistics = stage.mixture, expectation.statistics
+    family = mixture.family
+    assert isinstance(family, EvidenceFamily)
+    alone = family.log_evidence(statistics)
+    together = family.log_evidence(statistics.paired(first, second))
+    mass = statistics.mass
+    # The weights' evidence under a uniform Dirichlet prior; that of others hardly changes the order of the pairs.
+    of_weights = gammaln(1 + mass[first] + mass[second]) - gammaln(1 + mass[first]) - gammaln(1 + mass[second])
+    of_assignments = _entropy_changes(mixture, stage.state, first, second)
+    return together - alone[first] - alone[second] + of_weights + of_assignments
+
+
+def _entropy_changes(mixture: Mixture, state: MixtureState, first: IntArray, second: IntArray) -> FloatArray:
+    """Return the change of the entropy of the assignments for each pair: never a gain."""
+    k = len(mixture.weights.classes)
+    parts = list(mixture.assign(state))
+    posterior = np.concatenate([part.posterior for part in parts])
+    counts = np.ones(mixture.rows.shape[0]) if mixture.rows.weights is None else mixture.rows.weights
+    weights = np.concatenate([counts[part.numbers] for part in parts])
+    own = weights @ xlogy(posterior, posterior)
+    changes = np.zeros((k, k))
+    for component in range(k - 1):
+        both = posterior[:, component, None] + posterior[:, component + 1 :]
+        changes[component, component + 1 :] = own[component] + own[component + 1 :] - weights @ xlogy(both, both)
+    return changes[first, second]
