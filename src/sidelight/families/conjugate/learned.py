@@ -89,7 +89,7 @@ class LearnedWishart(NormalWishart):
     def _not_too_small(self, centre: FloatArray) -> FloatArray:
         """Return the centre with a least variance in every direction, in units of the expected covariance."""
         lower = np.linalg.cholesky(self.expected)
-        values, vectors = np.linalg.eigh(_relative(centre, lower))
+        values, vectors = np.linalg.eigh(_relative(centre, self.expected))
         roots = lower @ vectors * np.sqrt(np.maximum(values, _LEAST_FRACTION))
         return np.asarray(roots @ roots.T)
 
@@ -99,7 +99,7 @@ class LearnedWishart(NormalWishart):
     def _log_density_of_centre(self) -> float:
         """Return the log density of C0 in units of the expected covariance."""
         d, freedom = len(self.centre), len(self.centre) + _FURTHER_DEGREES
-        relative = _relative(self.scatter / self.rows, np.linalg.cholesky(self.expected))
+        relative = _relative(self.scatter / self.rows, self.expected)
         return float(
             0.5 * (freedom - d - 1) * np.linalg.slogdet(relative)[1]
             - 0.5 * freedom * np.trace(relative)
@@ -163,8 +163,9 @@ class LearnedGamma(NormalGamma):
         return float(terms.sum())
 
 
-def _relative(centre: FloatArray, lower: FloatArray) -> FloatArray:
-    """Return L⁻¹ C0 L⁻ᵀ, symmetric to the bit: the centre in units of L Lᵀ."""
+def _relative(centre: FloatArray, expected: FloatArray) -> FloatArray:
+    """Return L⁻¹ C0 L⁻ᵀ with L Lᵀ the expected covariance, symmetric to the bit: the centre in its units."""
+    lower = np.linalg.cholesky(expected)
     half = solve_triangular(lower, centre, lower=True)
     relative = solve_triangular(lower, half.T, lower=True)
     return np.asarray(0.5 * (relative + relative.T))
