@@ -1,0 +1,54 @@
+"""Merging from many components to few: the number found, labels kept apart, stages that never fall."""
+
+import numpy as np
+import pytest
+
+import sidelight.inference.agglomeration as agglomeration
+from sidelight import BayesianMixture
+
+
+def heaps(seed, k, d=3, n=60, distance=8.0):
+    rng = np.random.default_rng(seed)
+    centres = rng.normal(size=(k, d))
+    centres *= distance / np.linalg.norm(centres[:, None] - centres, axis=2)[~np.eye(k, dtype=bool)].min()
+    y = np.repeat(np.arange(k), n)
+    return centres[y] + rng.normal(size=(k * n, d)) @ np.diag(np.linspace(0.5, 1.5, d)), y
+
+
+@pytest.mark.parametrize("k", [1, 2, 5, 9])
+def test_it_finds_the_number_of_heaps(k):
+    if k == 1:
+        X, y = np.random.default_rng(0).normal(size=(200, 3)), np.zeros(200)
+    else:
+        X, y = heaps(k, k)
+    model = BayesianMixture(random_state=0).fit(X)
+    assert model.n_clusters_ == k
+    assert len(set(zip(model.labels_.tolist(), y.tolist(), strict=True))) == k
+
+
+def test_objectives_rise_within_every_stage(monkeypatch):
+    stages = []
+    ascended = agglomeration.ascend
+
+    def watched(*arguments, **options):
+        trace = ascended(*arguments, **options)
+        stages.append(trace.objectives)
+        return trace
+
+    monkeypatch.setattr(agglomeration, "ascend", watched)
+    X, y = heaps(1, 4)
+    BayesianMixture(random_state=0).fit(X, np.where(np.arange(len(y)) % 20 == 0, y, -1))
+    assert len(stages) > 20
+    for objectives in stages:
+        assert np.all(np.diff(objectives) >= -1e-9 * np.abs(objectives[:-1]))
+
+
+def test_labels_that_split_one_heap_keep_components_of_their_own():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(150, 2))
+    y = np.full(150, -1)
+    y[:10] = X[:10, 0] > 0
+    model = BayesianMixture(random_state=0).fit(X, y)
+    assert model.n_clusters_ >= 2
+    assert {0, 1} <= set(model.cluster_names_.tolist())
+    assert len(model.violations_.labels) == 0
