@@ -46,9 +46,11 @@ class RawColumn(NamedTuple):
     def n_values(self) -> int:
         """Return how many different values it holds: none, 1, or 2 for more than one."""
         if self.values.dtype == object:
-            return min(len({cell for cell in self.values.tolist() if cell is not None}), 2)
-        observed = self.values[~np.isnan(self.values)]
-        return 0 if not observed.size else 1 if observed.min() == observed.max() else 2
+            observed = [cell for cell in self.values.tolist() if cell is not None]
+            # Objects of several types, or of a strange one, have no values to count.
+            return 0 if not observed else 2 if self.holds == "objects" else min(len(set(observed)), 2)
+        numbers = self.values[~np.isnan(self.values)]
+        return 0 if not numbers.size else 1 if numbers.min() == numbers.max() else 2
 
 
 def raw_columns(X: Any) -> Iterator[RawColumn]:
