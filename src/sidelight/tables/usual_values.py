@@ -71,6 +71,8 @@ def has_usual_value(values: FloatArray) -> bool:
     a probability of at most e² / (e² + K) if ``a`` is not an atom; atoms are values for which that is very unlikely.
     """
     found, counts = np.unique(evenly_spaced(values), return_counts=True)
+    if len(found) == 1:  # the other values are rare, and elsewhere
+        found, counts = np.unique(values, return_counts=True)
     # Continuous columns, of which there may be thousands, are decided here.
     if len(found) < 2 or counts.max() <= _RESOLVED * _LEAST_DENSITY:
         return False

@@ -8,7 +8,8 @@ from scipy.stats import beta, ks_2samp, norm
 from oracles.conjugate import COMPONENTS, case, collect, draw, scores, step
 from sidelight import BayesianMixture, LabelledMixture
 from sidelight.estimators.starts.sample import embedding
-from sidelight.families.conjugate import Atom, AtomGaussian, BetaBernoulli
+from sidelight.families.conjugate import Atom, AtomGaussian, BetaBernoulli, NormalGamma
+from sidelight.families.exponential import SquareStatistics
 from sidelight.kernels.loops import NUMPY
 from sidelight.tables.schema import Schema, learn_schema
 from sidelight.tables.survey import survey_columns
@@ -125,6 +126,17 @@ class TestSparseParts:
             parameters, bound = step(family, parameters, X, np.log(np.full(3, 1 / 3)))
             bounds.append(bound)
         assert np.all(np.diff(bounds) >= -1e-9 * np.abs(bounds[0]))
+
+
+    def test_cells_that_are_lost_in_rounding_leave_the_prior(self):
+        # A component of 324 rows, next to none of which hold another value: their mass is a difference that rounding
+        # takes away, while their sums are not.
+        gaussian = NormalGamma.scaled(np.array([0.12]), np.array([1e-3]))
+        single = (np.array([[value]]) for value in (6.5e-201, -6.2e-19, 6.1e-21))
+        found = gaussian.update(SquareStatistics(np.array([324.0]), *single, gaussian.centre))
+        prior = gaussian.around(np.full((1, 1), NAN))
+        for value, expected in zip(found, prior, strict=True):
+            np.testing.assert_allclose(value, expected, rtol=1e-9)
 
 
 class TestKind:
