@@ -2,8 +2,8 @@
 
     python benchmarks/rare_values.py [--sets digits ecoli segment yeast] [--draws 3]
 
-Adjusted Rand index of BayesianMixture on unlabelled rows, with none, a twentieth and a fifth of the rows labelled; means
-over draws, in which nothing but labels and starts is drawn. segment is read from the folder that SIDELIGHT_DATA names.
+Adjusted Rand index of BayesianMixture on unlabelled rows, with none, a twentieth and a fifth of the rows labelled;
+means over draws of labels and starts. segment is read from the folder that SIDELIGHT_DATA names.
 """
 
 import argparse

@@ -156,8 +156,8 @@ def categorical_columns(family, parameters, X):
 
 def atom_parts(family, parameters, X):
     """Return a case with usual values as its two parts: parameters and columns of each, NaN where a cell is missing."""
-    indicators = np.where(np.isnan(X), np.nan, X == family.usual)
-    others = np.where(X == family.usual, np.nan, X)
+    indicators = np.where(np.isnan(X), np.nan, family.usual == X)
+    others = np.where(family.usual == X, np.nan, X)
     return list(zip(parameters, (indicators, others), strict=True))
 
 
@@ -218,8 +218,10 @@ def table(name, rng, n):
         usual = np.array([0.0, -2.5, 40.0])
         others = rng.normal(5.0 * group[:, None], [1.0, 20.0, 0.1], size=(n, 3))
         X = np.where(rng.random((n, 3)) < rng.random((COMPONENTS, 3))[group], usual, others)
-        seen = np.ma.masked_where(X == usual, X)
-        return AtomGaussian.scaled(usual, *(moment.filled(np.nan) for moment in (seen.mean(axis=0), seen.var(axis=0)))), X
+        seen = np.ma.masked_where(usual == X, X)
+        return AtomGaussian.scaled(
+            usual, *(moment.filled(np.nan) for moment in (seen.mean(axis=0), seen.var(axis=0)))
+        ), X
     assert name == "product"
     parts, columns, start = [], [], 0
     for part in ("normal_wishart", "bernoulli", "poisson", "categorical", "normal_gamma", "atom"):

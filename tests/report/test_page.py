@@ -249,7 +249,9 @@ def test_one_cluster_and_usage_lines_of_ones_own():
 def test_usual_values_and_columns_left_out_are_reported_as_such():
     frame, _ = customers()
     random = np.random.default_rng(1)
-    frame = frame.assign(paid=np.where(np.arange(200) % 4 == 0, random.gamma(2.0, 9.0, 200), 0.0), stays=2.5, fax=np.nan)
+    frame = frame.assign(
+        paid=np.where(np.arange(200) % 4 == 0, random.gamma(2.0, 9.0, 200), 0.0), stays=2.5, fax=np.nan
+    )
     with pytest.warns(IgnoredColumnWarning, match="column 'stays', column 'fax'"):
         model = BayesianMixture(2, random_state=0).fit(frame)
     page = Page(html_report(model, frame))

@@ -64,7 +64,8 @@ class TestPublicTables:
 
     @needs_tables
     @pytest.mark.parametrize(
-        "name", ["seeds", "vehicle", "satimage", "letter", "thyroid", "liver", "haberman", "sonar", "authorship", "srbct"]
+        "name",
+        ["seeds", "vehicle", "satimage", "letter", "thyroid", "liver", "haberman", "sonar", "authorship", "srbct"],
     )
     def test_rounded_measurements_and_counts_have_none(self, name):
         assert columns_with_usual_values(name) == set()

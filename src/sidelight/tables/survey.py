@@ -144,7 +144,7 @@ def survey_columns(table: Table, weights: FloatArray | None, schema: Schema) -> 
 
 
 def _survey_apart(table: Table, weights: FloatArray | None, usual: FloatArray) -> Survey:
-    """Survey a table in which cells that hold the usual value (d,) of their column are left out, as missing ones are."""
+    """Survey a table without the cells that hold the usual value (d,) of their column, as if they were missing."""
 
     def look(blocks: Iterator[_Block], d: int) -> Survey:
         others = (

@@ -97,7 +97,7 @@ def rows_to_look_at(n_rows: int, most: int = MOST_CELLS) -> slice | IntArray:
 
 
 def _density(distances: FloatArray, counts: IntArray) -> _Density | None:
-    """Return the cells per step on one side, from the distances of the values there, nearest first; None without any."""
+    """Return the cells per step on one side, from the distances of its values, nearest first; None without any."""
     distances, counts = distances[:_NEIGHBOURS], counts[:_NEIGHBOURS]
     if not len(distances):
         return None

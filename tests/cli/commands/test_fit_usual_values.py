@@ -16,7 +16,9 @@ def shop(tmp_path_factory):
     random = np.random.default_rng(0)
     group = np.arange(200) % 2
     spent = np.where(random.random(200) < np.array([0.9, 0.1])[group], 0.0, random.normal(80.0, 9.0, 200).round(2))
-    frame = pd.DataFrame({"age": random.normal(30 + 25 * group, 4.0).round(1), "spent": spent, "land": "NO", "fax": None})
+    frame = pd.DataFrame(
+        {"age": random.normal(30 + 25 * group, 4.0).round(1), "spent": spent, "land": "NO", "fax": None}
+    )
     frame.to_csv(folder / "shop.csv", index=False)
     result = CliRunner().invoke(main, ["fit", str(folder / "shop.csv"), "-o", str(folder / "result")])
     return folder, group, result

@@ -64,7 +64,7 @@ class TestDensities:
         given = case("atom", seed=5)
         found = given.family.attributes(given.parameters)
         r = given.responsibilities
-        holds = given.X == given.family.usual
+        holds = given.family.usual == given.X
         for k in range(COMPONENTS):
             shares = (r[:, k] @ holds + 0.5) / (r[:, k].sum() + 1)
             np.testing.assert_allclose(found["usual_probabilities_"][k], shares, rtol=1e-12)
@@ -126,7 +126,6 @@ class TestSparseParts:
             parameters, bound = step(family, parameters, X, np.log(np.full(3, 1 / 3)))
             bounds.append(bound)
         assert np.all(np.diff(bounds) >= -1e-9 * np.abs(bounds[0]))
-
 
     def test_cells_that_are_lost_in_rounding_leave_the_prior(self):
         # A component of 324 rows, next to none of which hold another value: their mass is a difference that rounding

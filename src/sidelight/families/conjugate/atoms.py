@@ -176,7 +176,9 @@ class _AtomPredictive(ProductPredictive):
 class _AtomEvaluator(ProductEvaluator):
     """The same with statistics."""
 
-    def __init__(self, evaluators: Sequence[Evaluator[Any]], columns: list[slice | IntArray], usual: FloatArray) -> None:
+    def __init__(
+        self, evaluators: Sequence[Evaluator[Any]], columns: list[slice | IntArray], usual: FloatArray
+    ) -> None:
         super().__init__(evaluators, columns)
         self._usual = usual
 
