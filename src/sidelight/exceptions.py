@@ -1,4 +1,4 @@
-"""The errors that a user may want to catch. All are ValueErrors, as scikit-learn's are."""
+"""The errors that a user may want to catch, all ValueErrors as scikit-learn's are; and warnings to filter."""
 
 
 class ContradictionError(ValueError):
@@ -58,3 +58,7 @@ class SingularCovarianceError(ValueError):
 
 class DatasetError(ValueError):
     """A data set that cannot be had, or is not what it should be."""
+
+
+class IgnoredColumnWarning(UserWarning):
+    """Columns of a table are left out of the model because they hold one value only, or none."""

@@ -136,11 +136,32 @@ def test_columns_that_never_change_and_empty_cells_give_no_nan():
     table = np.column_stack([np.repeat([0.0, 9.0], 20) + np.tile([0, 0.1], 20), np.full(40, 3.0)])
     frame = pd.DataFrame(table, columns=["moves", "stays"])
     frame["half"] = np.where(np.arange(40) < 20, np.nan, 1.0)
-    model = BayesianMixture(2, random_state=0, covariance_type="diag").fit(frame)
+    kinds = {"stays": "gaussian", "half": "gaussian"}
+    model = BayesianMixture(2, family=kinds, random_state=0, covariance_type="diag").fit(frame)
     profiles = cluster_profiles(model, frame)
     assert all(np.isfinite(part).all() for part in (profiles.inside, profiles.difference, profiles.strength))
     assert profiles.features[0].name == "moves"
     assert not profiles.strength[:, [feature.name != "moves" for feature in profiles.features]].any()
+
+
+def test_a_usual_value_is_compared_by_shares_and_the_other_cells_by_means():
+    random = np.random.default_rng(0)
+    group = np.repeat([0, 1], 100)
+    paid = np.where(random.random(200) < np.array([0.9, 0.2])[group], 0.0, random.normal(50 + group, 3))
+    paid[::20] = np.nan
+    frame = pd.DataFrame({"age": random.normal(9.0 * group), "paid": paid})
+    model = BayesianMixture(2, random_state=0).fit(frame)
+    assert model._schema.kinds == ("gaussian", "atom")
+    profiles = cluster_profiles(model, frame)
+    first = int(model.labels_[0])
+    place = {feature.name: number for number, feature in enumerate(profiles.features)}
+    assert place.keys() == {"age", "paid = 0", "paid otherwise"}
+    in_first, seen = model.labels_ == first, ~np.isnan(paid)
+    inside = profiles.inside[list(profiles.clusters).index(first)]
+    np.testing.assert_allclose(inside[place["paid = 0"]], (paid[in_first & seen] == 0).mean(), atol=1e-3)
+    np.testing.assert_allclose(inside[place["paid otherwise"]], paid[in_first & seen & (paid != 0)].mean(), atol=0.1)
+    words = profile_words(profiles, list(profiles.clusters).index(first), most=3)
+    assert any(word.startswith("paid = 0 more often (") for word in words)
 
 
 def test_one_cluster_has_no_rest():

@@ -185,7 +185,7 @@ class TestEmissionOf:
 
     def test_a_column_without_any_cell_is_refused(self):
         X = np.array([[1.0, np.nan], [2.0, np.nan]])
-        columns = learn_schema(X, "auto")
+        columns = learn_schema(X, "gaussian")
         survey = survey_columns(ArrayTable(X), None, columns)
         with pytest.raises(ValueError, match="column 1 has no cell"):
             emission_of(columns, survey, gaussian_prior(columns, survey))

@@ -8,6 +8,7 @@ from scipy import stats
 from scipy.special import logsumexp, multigammaln
 
 from sidelight.families.conjugate import (
+    AtomGaussian,
     BernoulliParameters,
     BetaBernoulli,
     DirichletCategorical,
@@ -153,6 +154,13 @@ def categorical_columns(family, parameters, X):
         yield own, hot
 
 
+def atom_parts(family, parameters, X):
+    """Return a case with usual values as its two parts: parameters and columns of each, NaN where a cell is missing."""
+    indicators = np.where(np.isnan(X), np.nan, family.usual == X)
+    others = np.where(family.usual == X, np.nan, X)
+    return list(zip(parameters, (indicators, others), strict=True))
+
+
 def perturbed(parameters, rng, size):
     """Return posteriors a little away from the given ones, along a random direction."""
     if isinstance(parameters, NormalWishartParameters):
@@ -206,9 +214,17 @@ def table(name, rng, n):
     if name == "poisson":
         X = rng.poisson(rng.gamma(1.0, 5.0, size=(COMPONENTS, 3))[group]).astype(float)
         return GammaPoisson.scaled(X.mean(axis=0), shape=0.7), X
+    if name == "atom":
+        usual = np.array([0.0, -2.5, 40.0])
+        others = rng.normal(5.0 * group[:, None], [1.0, 20.0, 0.1], size=(n, 3))
+        X = np.where(rng.random((n, 3)) < rng.random((COMPONENTS, 3))[group], usual, others)
+        seen = np.ma.masked_where(usual == X, X)
+        return AtomGaussian.scaled(
+            usual, *(moment.filled(np.nan) for moment in (seen.mean(axis=0), seen.var(axis=0)))
+        ), X
     assert name == "product"
     parts, columns, start = [], [], 0
-    for part in ("normal_wishart", "bernoulli", "poisson", "categorical", "normal_gamma"):
+    for part in ("normal_wishart", "bernoulli", "poisson", "categorical", "normal_gamma", "atom"):
         family, values = table(part, rng, n)
         parts.append((family, np.arange(start, start + values.shape[1])))
         columns.append(values)
@@ -224,6 +240,7 @@ NAMES = (
     "multinomial",
     "bernoulli",
     "poisson",
+    "atom",
     "product",
 )
 # Words share the sum of their row, so that none of them may be missing.

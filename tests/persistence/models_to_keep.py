@@ -72,6 +72,13 @@ def _mixed() -> Case:
     return Case(model.fit(table, must_link=[(0, 3)], cannot_link=[(0, 1)]), table)
 
 
+def _usual_values() -> Case:
+    table = mixed_table().assign(always=3.5, town="Bern")
+    table["paid"] = np.where(np.arange(len(Y)) % 3 > 0, 0.0, X[:, 2])
+    model = BayesianMixture(family={"paid": "atom"}, n_components=4, random_state=0)
+    return Case(model.fit(table, SOME), table)
+
+
 def _sparse() -> Case:
     table = counts()
     return Case(BayesianMixture(family="multinomial", random_state=0).fit(table, SOME), table)
@@ -106,6 +113,7 @@ def _given_priors() -> Case:
 _CASES = {name: (lambda name=name: _registered(name)) for name, _ in all_estimators()} | {
     "named labels": _named_labels,
     "mixed table": _mixed,
+    "usual values": _usual_values,
     "sparse counts": _sparse,
     "missing cells": _missing,
     "stream": _stream,

@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 from sklearn.datasets import load_iris, make_blobs
 
 from sidelight import BayesianMixture, COPKMeans, LabelledMixture, SideInformation, all_estimators
+from sidelight.exceptions import IgnoredColumnWarning
 from sidelight.report import html_report
 from sidelight.side import draw_labels
 
@@ -243,6 +244,22 @@ def test_one_cluster_and_usage_lines_of_ones_own():
     page = Page(html_report(LabelledMixture(1, random_state=0).fit(IRIS.data), IRIS.data, usage=["run <this>", "then"]))
     assert "There is one cluster only" in page.words["profiles"]
     assert "run <this>\nthen" in page.words["usage"]
+
+
+def test_usual_values_and_columns_left_out_are_reported_as_such():
+    frame, _ = customers()
+    random = np.random.default_rng(1)
+    frame = frame.assign(
+        paid=np.where(np.arange(200) % 4 == 0, random.gamma(2.0, 9.0, 200), 0.0), stays=2.5, fax=np.nan
+    )
+    with pytest.warns(IgnoredColumnWarning, match="column 'stays', column 'fax'"):
+        model = BayesianMixture(2, random_state=0).fit(frame)
+    page = Page(html_report(model, frame))
+    columns = {row[0]: row[1:] for row in page.rows("given", "column")}
+    assert columns["paid"][0] == "number with a usual value"
+    assert columns["paid"][1].startswith("0 in 75 % of rows, otherwise ")
+    assert columns["stays"] == ["left out", "always 2.5", "none"]
+    assert columns["fax"] == ["left out", "nothing", "100 %"]
 
 
 def test_sparse_counts_have_a_report():

@@ -4,10 +4,12 @@ import numpy as np
 
 from sidelight.tables.column_summary import (
     ColumnFigures,
+    only_value_or_range,
     range_of_counts,
     range_of_numbers,
     share_of_yes,
     shares_of_categories,
+    usual_value_and_range,
 )
 
 NUMBERS = ColumnFigures(3.25, 1.5, -1.0, 12.0, (), np.empty(0))
@@ -16,6 +18,18 @@ NUMBERS = ColumnFigures(3.25, 1.5, -1.0, 12.0, (), np.empty(0))
 def test_numbers_have_a_range_with_the_decimals_of_their_scale():
     assert range_of_numbers(NUMBERS) == "−1.0 to 12.0, mean 3.2, sd 1.50"
     assert range_of_counts(NUMBERS._replace(least=0.0)) == "0 to 12, mean 3.2, sd 1.50"
+
+
+def test_a_usual_value_is_named_with_its_share_before_the_others():
+    figures = NUMBERS._replace(usual=-2.5, usual_share=0.67)
+    assert usual_value_and_range(figures) == "−2.5 in 67 % of rows, otherwise −1.0 to 12.0, mean 3.2, sd 1.50"
+    assert usual_value_and_range(figures._replace(usual_share=1.0)) == "−2.5 in 100 % of rows"
+
+
+def test_a_constant_column_has_one_value():
+    assert only_value_or_range(NUMBERS._replace(least=12.0)) == "always 12"
+    assert only_value_or_range(NUMBERS) == range_of_numbers(NUMBERS)
+    assert only_value_or_range(NUMBERS._replace(categories=("a",), counts=np.array([4.0]))) == "a 100 %"
 
 
 def test_zeros_and_ones_have_a_share():

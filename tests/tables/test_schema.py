@@ -10,6 +10,7 @@ import pytest
 from scipy.sparse import coo_array, csr_array
 from sklearn.base import BaseEstimator
 
+from sidelight.exceptions import IgnoredColumnWarning
 from sidelight.tables.schema import encode, learn_schema
 from sidelight.tables.survey import survey_columns
 from sidelight.tables.table import ArrayTable
@@ -100,9 +101,40 @@ class TestKindsOfColumns:
         assert learn_schema(np.array(values, dtype=float)[:, None], "auto").kinds == ("gaussian",)
 
     def test_arrays_of_booleans_are_bernoulli(self):
-        table, columns = read(np.array([[True, False], [False, False]]))
+        table, columns = read(np.array([[True, False], [False, True]]))
         assert columns.kinds == ("bernoulli", "bernoulli")
-        np.testing.assert_array_equal(table, [[1.0, 0.0], [0.0, 0.0]])
+        np.testing.assert_array_equal(table, [[1.0, 0.0], [0.0, 1.0]])
+
+    def test_arrays_of_numbers_are_looked_through_for_usual_values_only(self):
+        random = np.random.default_rng(0)
+        zeros = np.where(random.random(300) < 0.7, 0.0, random.gamma(2.0, size=300))
+        X = np.column_stack([zeros, random.normal(size=300), random.poisson(3, 300), random.integers(2, size=300)])
+        for dtype in (np.float64, np.float32):
+            columns = learn_schema(X.astype(dtype), "auto")
+            assert columns.kinds == ("atom", "gaussian", "gaussian", "gaussian")
+            assert columns.usual == (0.0, None, None, None)
+        assert learn_schema(X, "gaussian").usual is None
+        frame = pd.DataFrame(X, columns=list("abcd")).astype({"c": int, "d": int})
+        assert learn_schema(frame, "auto").kinds == ("atom", "gaussian", "poisson", "bernoulli")
+        assert learn_schema(frame, {"b": "atom"}).usual[1] in X[:, 1]
+
+    def test_integers_with_a_usual_value_are_atoms_unless_they_are_counts(self):
+        random = np.random.default_rng(1)
+        balance = np.where(random.random(500) < 0.5, 0, random.integers(100, 9000, size=500))
+        frame = pl.DataFrame({"balance": balance, "visits": random.poisson(2, size=500)})
+        assert learn_schema(frame, "auto").kinds == ("atom", "poisson")
+
+    def test_of_large_arrays_some_rows_are_looked_at_and_constants_are_made_sure_of(self, tmp_path):
+        n = 60_000
+        random = np.random.default_rng(2)
+        often = np.where(np.arange(n) % 3 == 0, 5.0, random.normal(size=n))
+        X = np.column_stack([random.normal(size=n), often, *np.ones((3, n))])
+        X[7, 3], X[:, 4] = 2.0, NAN
+        np.save(tmp_path / "table.npy", X)
+        with pytest.warns(IgnoredColumnWarning, match="column 2, column 4 held"):
+            columns = learn_schema(np.load(tmp_path / "table.npy", mmap_mode="r"), "auto")
+        assert columns.kinds == ("gaussian", "atom", "ignored", "atom", "ignored")
+        assert columns.usual == (None, 5.0, None, 1.0, None)
 
     def test_what_is_said_goes_before_what_is_seen(self):
         X = np.array([[3.0, 1.0, 7.0], [5.0, 0.0, 2.0], [3.0, NAN, 1.0]])
@@ -202,7 +234,7 @@ class TestCellsThatDoNotFit:
             ([[1.0], [2.0]], "bernoulli", "2 in row 1, column 0, which is bernoulli and takes 0 and 1"),
             ([[1.0, 0.0], [2.0, NAN]], "multinomial", "nan in row 1, column 1, .* none of them missing"),
             ([[1.0], [np.inf]], "auto", "infinity in row 1, column 0"),
-            ([[1.0, 0.0], [NAN, -np.inf]], "auto", "infinity in row 1, column 1"),
+            ([[1.0, 0.0], [2.0, -np.inf]], "auto", "infinity in row 1, column 1"),
             ([[1.0], [1e120]], "auto", "1e[+]120 in row 1, column 0, too large to square"),
         ],
     )
@@ -238,7 +270,7 @@ class TestAdmission:
             [[1, 2], [3, 4]],
             pd.DataFrame({"a": [1.5, 2.5], "b": [3, 40]}),
             pd.DataFrame({"a": [1.5, 2.5], "b": [3.0, 4.0]}, dtype="float32"),
-            pl.DataFrame({"a": [1.5, None], "b": [3, 40]}),
+            pl.DataFrame({"a": [1.5, None, 2.5], "b": [3, 40, 5]}),
         ],
     )
     def test_plain_numbers_are_read_as_ever(self, X):

@@ -8,6 +8,7 @@ from scipy.sparse import issparse
 from sidelight._typing import BoolArray, FloatArray
 from sidelight.describe.table import FittedTable
 from sidelight.tables.column_summary import ColumnFigures
+from sidelight.tables.usual_values import is_usual
 
 MOST_COLUMNS = 60
 
@@ -22,10 +23,14 @@ class ColumnSummary(NamedTuple):
 
 
 class _Moments(NamedTuple):
-    """For each column: number of observed cells, their sums and sums of squares from a centre, and their range."""
+    """For each column: number of observed cells, their sums and sums of squares from a centre, and their range.
+
+    Of a column with a usual value, cells that hold it are counted, and the rest is about the other cells.
+    """
 
     centre: FloatArray
     observed: FloatArray
+    usual: FloatArray
     sums: FloatArray
     squares: FloatArray
     least: FloatArray
@@ -38,9 +43,8 @@ def column_summaries(table: FittedTable, *, most: int = MOST_COLUMNS) -> list[Co
     moments, counts = _pass_over(table, shown)
     summaries = []
     for column, (name, kind) in enumerate(zip(table.names[:shown], table.kinds, strict=False)):
-        categories = tuple(str(category) for category in table.columns.categories[column] or ())
-        observed = float(moments.observed[column])
-        holds = kind.summary(_figures(moments, column, categories, counts.get(column))) if observed else "nothing"
+        observed = float(moments.observed[column] + moments.usual[column])
+        holds = kind.summary(_figures(moments, column, table, counts.get(column))) if observed else "nothing"
         summaries.append(ColumnSummary(name, kind.noun, holds, 1.0 - observed / max(table.n_rows, 1)))
     return summaries
 
@@ -57,8 +61,11 @@ def _pass_over(table: FittedTable, shown: int) -> tuple[_Moments, dict[int, Floa
         cells = table.rows(chunk)[:, :shown]
         cells = cells.toarray() if issparse(cells) else cells
         missing = np.isnan(cells)
+        usual = np.zeros_like(missing) if table.usual is None else is_usual(cells, table.usual[:shown])
+        missing |= usual
         if moments is None:
             moments = _empty_moments(table, cells, missing)
+        moments.usual[:] += usual.sum(axis=0)
         above = np.where(missing, 0.0, cells - moments.centre)
         moments.observed[:] += (~missing).sum(axis=0)
         moments.sums[:] += above.sum(axis=0)
@@ -77,18 +84,20 @@ def _empty_moments(table: FittedTable, cells: FloatArray, missing: BoolArray) ->
     width = cells.shape[1]
     centre = np.where(missing, 0.0, cells).sum(axis=0) / np.maximum((~missing).sum(axis=0), 1)
     centre[[not kind.comparison.centred for kind in table.kinds[:width]]] = 0.0
-    observed, sums, squares = np.zeros((3, width))
-    return _Moments(centre, observed, sums, squares, np.full(width, np.inf), np.full(width, -np.inf))
+    observed, usual, sums, squares = np.zeros((4, width))
+    return _Moments(centre, observed, usual, sums, squares, np.full(width, np.inf), np.full(width, -np.inf))
 
 
-def _figures(moments: _Moments, column: int, categories: tuple[str, ...], counts: FloatArray | None) -> ColumnFigures:
-    n = moments.observed[column]
-    above = moments.sums[column] / n
+def _figures(moments: _Moments, column: int, table: FittedTable, counts: FloatArray | None) -> ColumnFigures:
+    n, n_usual = moments.observed[column], moments.usual[column]
+    above = moments.sums[column] / max(n, 1)
     return ColumnFigures(
         mean=float(above + moments.centre[column]),
-        deviation=float(np.sqrt(max(moments.squares[column] / n - above**2, 0.0))),
+        deviation=float(np.sqrt(max(moments.squares[column] / max(n, 1) - above**2, 0.0))),
         least=float(moments.least[column]),
         greatest=float(moments.greatest[column]),
-        categories=categories,
+        categories=tuple(str(category) for category in table.columns.categories[column] or ()),
         counts=np.empty(0) if counts is None else counts,
+        usual=np.nan if table.usual is None else float(table.usual[column]),
+        usual_share=float(n_usual / (n + n_usual)),
     )

@@ -1,20 +1,26 @@
 """Which features make a cluster: sums over its rows, and how they differ from the rest, in numbers and words."""
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from sidelight._typing import FloatArray, IntArray
+from sidelight._wording import with_minus
 from sidelight.describe.assignment import clusters_of, kept_posterior, names_of
 from sidelight.describe.table import CHUNK_ROWS, FittedTable, fitted_table
-from sidelight.tables.comparison import Comparison, Contrast, ratio
+from sidelight.tables.comparison import SHARES, Comparison, Contrast, ratio
 
 _LEAST_STRENGTH = 0.3
 
 
 class Feature(NamedTuple):
-    """A column, or one category of it, which is named "column = category"; and how clusters are compared on it."""
+    """A column or a part of it, and how clusters are compared on it.
+
+    Parts are the categories of a column, "column = category"; or its usual value, "column = value", and its other
+    cells, "column otherwise".
+    """
 
     name: str
     column: int
@@ -198,13 +204,26 @@ class _ClusterSums(NamedTuple):
 
 
 def _features_of(table: FittedTable) -> list[Feature]:
-    """Return the features of a table: each category of a column that has categories, every other column whole."""
+    """Return the features of a table: the parts of columns that have any, every other column whole.
+
+    Clusters are compared on a usual value by the share of rows that hold it.
+    """
     features = []
     for column, (name, kind) in enumerate(zip(table.names, table.kinds, strict=True)):
+        usual = _usual_value(table, column)
+        if usual is not None:
+            features.append(Feature(f"{name} = {with_minus(f'{usual:g}')}", column, SHARES))
+            features.append(Feature(f"{name} otherwise", column, kind.comparison))
+            continue
         for category in table.columns.categories[column] or (None,):
             shown = name if category is None else f"{name} = {category}"
             features.append(Feature(shown, column, kind.comparison))
     return features
+
+
+def _usual_value(table: FittedTable, column: int) -> float | None:
+    """Return the usual value of a column, None where it has none."""
+    return None if table.columns.usual is None else table.columns.usual[column]
 
 
 def _sum_over_rows(
@@ -240,7 +259,9 @@ def _centre(table: FittedTable, features: list[Feature]) -> FloatArray:
     for place, feature in enumerate(features):
         if feature.comparison.centred:
             column = cells[:, feature.column]
-            observed = column[~np.isnan(column)]
+            # NaN where there is no usual value: no cell equals it.
+            usual = np.nan if table.usual is None else table.usual[feature.column]
+            observed = column[~np.isnan(column) & (column != usual)]
             centre[place] = observed.mean() if len(observed) else 0.0
     return centre
 
@@ -255,7 +276,7 @@ def _add_dense(total: _ClusterSums, cells: FloatArray, weights: FloatArray, tabl
     """Add the rows of a chunk, columns with categories one category at a time."""
     row_weights = weights.sum(axis=1)
     place = 0
-    for column, categories in zip(cells.T, table.columns.categories, strict=True):
+    for column, categories in _parts_of(cells, table):
         observed = ~np.isnan(column)
         values, mass = column[observed], weights[observed]
         width = 1 if categories is None else len(categories)
@@ -272,6 +293,18 @@ def _add_dense(total: _ClusterSums, cells: FloatArray, weights: FloatArray, tabl
             total.values[:, here] += sums
             total.squares[here] += sums.sum(axis=0)
         place += max(width, 1)
+
+
+def _parts_of(cells: FloatArray, table: FittedTable) -> Iterator[tuple[FloatArray, tuple[Any, ...] | None]]:
+    """Yield the columns of a chunk with their categories; one with a usual value as two, those of its two features."""
+    for number, (column, categories) in enumerate(zip(cells.T, table.columns.categories, strict=True)):
+        usual = _usual_value(table, number)
+        if usual is None:
+            yield column, categories
+        else:
+            holds = column == usual
+            yield np.where(np.isnan(column), np.nan, holds), None
+            yield np.where(holds, np.nan, column), None
 
 
 def _row_shares(counts: Any) -> Any:

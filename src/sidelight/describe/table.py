@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
-from sidelight._typing import AnyArray, IntArray
+from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.tables.schema import ColumnKind, Schema, encode, kind_named
 from sidelight.tables.validation import as_frame, column_names
 
@@ -33,6 +34,11 @@ class FittedTable:
     def kinds(self) -> list[ColumnKind]:
         """The kind of each column."""
         return [kind_named(name) for name in self.columns.kinds]
+
+    @cached_property
+    def usual(self) -> FloatArray | None:
+        """The usual value of each column (d,), NaN for those without one; None where no column has one."""
+        return self.columns.usual_values()
 
     @property
     def has_categories(self) -> bool:

@@ -148,6 +148,10 @@ class GaussianStatistics(_MeasuredSums):
         return outer if len(self.second) == len(outer) else outer.sum(axis=0, keepdims=True)
 
 
+# Relative error of a sum of responsibilities over very many rows.
+_ROUNDING = 1e-12
+
+
 @storable("SquareStatistics")
 @dataclass(frozen=True, eq=False)
 class SquareStatistics(_MeasuredSums):
@@ -170,7 +174,9 @@ class SquareStatistics(_MeasuredSums):
 
     def offsets(self) -> FloatArray:
         """Return the means measured from the origin; zero where a component owns no cell."""
-        return self.first / np.where(self.cells > np.finfo(float).tiny, self.cells, np.inf)
+        # Where nearly all cells are missing, what is left of their mass is rounding, and does not belong to the sums.
+        least = np.maximum(_ROUNDING * self.mass, np.finfo(float).tiny)[:, None]
+        return self.first / np.where(self.cells > least, self.cells, np.inf)
 
 
 # Without returning to Python after each, smaller blocks that stay in the cache are quickest.

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sidelight._typing import FloatArray
-from sidelight._wording import measured, percent
+from sidelight._wording import measured, percent, with_minus
 
 _CATEGORIES_NAMED = 4
 
@@ -20,6 +20,9 @@ class ColumnFigures(NamedTuple):
         Empty for a column without categories.
     counts : (n_categories,)
         Number of cells of each category.
+    usual, usual_share : float
+        The usual value of the column and the share of cells that hold it, the other figures being of the other cells;
+        NaN and zero for a column that has none.
     """
 
     mean: float
@@ -28,6 +31,8 @@ class ColumnFigures(NamedTuple):
     greatest: float
     categories: tuple[str, ...]
     counts: FloatArray
+    usual: float = np.nan
+    usual_share: float = 0.0
 
 
 def range_of_numbers(figures: ColumnFigures) -> str:
@@ -39,6 +44,21 @@ def range_of_numbers(figures: ColumnFigures) -> str:
 def range_of_counts(figures: ColumnFigures) -> str:
     """Return the same for whole numbers."""
     return _range(figures, f"{figures.least:.0f}", f"{figures.greatest:.0f}")
+
+
+def usual_value_and_range(figures: ColumnFigures) -> str:
+    """Return the usual value with its share of the cells, and the range of the other cells."""
+    usual = f"{with_minus(f'{figures.usual:g}')} in {percent(figures.usual_share)} of rows"
+    return usual if figures.usual_share == 1 else f"{usual}, otherwise {range_of_numbers(figures)}"
+
+
+def only_value_or_range(figures: ColumnFigures) -> str:
+    """Return the value of a constant column; the range of numbers, or the categories, of any other."""
+    if figures.categories:
+        return shares_of_categories(figures)
+    if figures.least == figures.greatest:
+        return f"always {with_minus(f'{figures.least:g}')}"
+    return range_of_numbers(figures)
 
 
 def share_of_yes(figures: ColumnFigures) -> str:

@@ -1,7 +1,7 @@
 """The columns of a frame or an array as they come, each with what it holds."""
 
 import datetime
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any, NamedTuple
@@ -9,12 +9,15 @@ from typing import Any, NamedTuple
 import narwhals as nw
 import numpy as np
 
-from sidelight._typing import AnyArray
+from sidelight._typing import AnyArray, BoolArray, IntArray
+from sidelight.tables.usual_values import MOST_CELLS, rows_to_look_at
 from sidelight.tables.validation import as_frame, column_label
 
 _TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
 # pandas' own marks of a missing value; pandas is not a dependency.
 _MISSING_TYPES = ("NAType", "NaTType")
+# Of an array with many columns fewer rows are looked at, so that this many cells are held in memory; but no fewer rows.
+_MOST_CELLS, _LEAST_ROWS = 10_000_000, 1_000
 
 
 class RawColumn(NamedTuple):
@@ -40,6 +43,15 @@ class RawColumn(NamedTuple):
             return cells
         return [None if cell != cell else cell for cell in cells]
 
+    def n_values(self) -> int:
+        """Return how many different values it holds: none, 1, or 2 for more than one."""
+        if self.values.dtype == object:
+            observed = [cell for cell in self.values.tolist() if cell is not None]
+            # Objects of several types, or of a strange one, have no values to count.
+            return 0 if not observed else 2 if self.holds == "objects" else min(len(set(observed)), 2)
+        numbers = self.values[~np.isnan(self.values)]
+        return 0 if not numbers.size else 1 if numbers.min() == numbers.max() else 2
+
 
 def raw_columns(X: Any) -> Iterator[RawColumn]:
     """Yield the columns of a frame, or of an array of numbers, booleans or objects."""
@@ -54,6 +66,39 @@ def raw_columns(X: Any) -> Iterator[RawColumn]:
         holds = "booleans" if X.dtype == bool else "numbers"
         for number, values in enumerate(X.T):
             yield RawColumn(column_label(number, None), values.astype(float) if X.dtype == bool else values, holds)
+
+
+def sampled_columns(X: AnyArray, sampled: Sequence[bool]) -> list[RawColumn]:
+    """Return the columns of an array of numbers, with the cells of some rows only where ``sampled`` says so.
+
+    Rows are evenly spaced, and few enough to be held in memory. A column with one value in these rows, or none, is
+    returned whole if it has others elsewhere.
+    """
+    n, d = X.shape
+    columns = list(raw_columns(X))
+    rows = rows_to_look_at(n, min(MOST_CELLS, max(_MOST_CELLS // d, _LEAST_ROWS)))
+    few = X[rows]
+    looked_at = [
+        raw._replace(values=few[:, number]) if some else raw
+        for number, (raw, some) in enumerate(zip(columns, sampled, strict=True))
+    ]
+    if len(few) == n:
+        return looked_at
+    constant = np.array([number for number, raw in enumerate(looked_at) if sampled[number] and raw.n_values() < 2])
+    for number in constant[_varies(X, few, constant)] if len(constant) else ():
+        looked_at[number] = columns[number]
+    return looked_at
+
+
+def _varies(X: AnyArray, few: AnyArray, constant: IntArray) -> BoolArray:
+    """Say of columns that hold one value in a few rows, or none, whether they hold another one elsewhere."""
+    seen = few[:, constant]
+    first = np.take_along_axis(seen, np.argmax(~np.isnan(seen), axis=0)[None], axis=0)
+    varies = np.zeros(len(constant), dtype=bool)
+    for start in range(0, len(X), len(few)):
+        cells = X[start : start + len(few)][:, constant]
+        varies |= (~np.isnan(cells) & (cells != first)).any(axis=0)
+    return varies
 
 
 def _from_series(series: "nw.Series[Any]") -> RawColumn:

@@ -2,7 +2,7 @@
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
@@ -12,9 +12,10 @@ from scipy.sparse import csr_array, issparse
 
 from sidelight._storable import storable
 from sidelight._typing import AnyArray, BoolArray, FloatArray, IntArray
+from sidelight.exceptions import IgnoredColumnWarning
 from sidelight.tables.column_summary import ColumnFigures, range_of_numbers
 from sidelight.tables.comparison import MEANS, Comparison
-from sidelight.tables.frame import RawColumn, raw_columns
+from sidelight.tables.frame import RawColumn, raw_columns, sampled_columns
 from sidelight.tables.validation import as_frame, check_choice, column_label, column_names
 
 if TYPE_CHECKING:
@@ -43,6 +44,10 @@ class ColumnKind(ABC):
     compositional : bool
         Whether it describes whole rows, so that a table has it in all columns or in none, and a cell counts as its
         share of the sum of its row.
+    in_arrays : bool
+        Whether it is looked for in arrays of numbers too, which do not say what their columns mean.
+    ignores : bool
+        Whether columns of this kind take no part, so that they may hold anything.
     comparison : Comparison
         How clusters are compared on such a column, or on each of its categories.
     summary : staticmethod
@@ -55,12 +60,18 @@ class ColumnKind(ABC):
     takes: ClassVar[str | None] = None
     encodes: ClassVar[bool] = False
     compositional: ClassVar[bool] = False
+    in_arrays: ClassVar[bool] = False
+    ignores: ClassVar[bool] = False
     comparison: ClassVar[Comparison] = MEANS
     summary: ClassVar["staticmethod[[ColumnFigures], str]"] = staticmethod(range_of_numbers)
 
     @abstractmethod
     def recognises(self, column: RawColumn) -> bool:
         """Say whether a column is of this kind where the user has not said; the kind registered last is asked first."""
+
+    def usual_value(self, column: RawColumn) -> float | None:
+        """Return the usual value of a column of this kind; None for kinds without one."""
+        return None
 
     def misfits(self, cells: AnyArray) -> BoolArray:
         """Say of each cell whether it does not fit; NaN, a missing cell, fits unless a kind says otherwise."""
@@ -139,11 +150,14 @@ class Schema:
         The name of each column's kind.
     categories : tuple
         The categories of each column whose kind encodes them, in the order of their codes; None for other columns.
+    usual : tuple, optional
+        The usual value of each column whose kind has one, None for other columns; None where no column has one.
     """
 
     names: tuple[Any, ...] | None
     kinds: tuple[str, ...]
     categories: tuple[tuple[Any, ...] | None, ...]
+    usual: tuple[float | None, ...] | None = None
 
     @classmethod
     def uniform(cls, kind: str, n_columns: int, names: tuple[Any, ...] | None = None) -> Self:
@@ -154,6 +168,12 @@ class Schema:
         """Return the numbers of the columns of a kind."""
         return np.flatnonzero(np.array(self.kinds) == kind)
 
+    def usual_values(self) -> FloatArray | None:
+        """Return the usual value of each column (d,), NaN for those without one; None where no column has one."""
+        if self.usual is None:
+            return None
+        return np.array([np.nan if value is None else value for value in self.usual])
+
     def label(self, number: int) -> str:
         """Return what messages call a column."""
         return column_label(number, self.names)
@@ -162,11 +182,15 @@ class Schema:
 def learn_schema(X: Any, family: FamilyChoice) -> Schema:
     """Find out what each column is.
 
-    A Gaussian is what a column of numbers is taken for. That holds for whole arrays of numbers, integers too: an array
-    does not say what its columns mean. A frame does: each kind says which of its columns it recognises
-    (:meth:`~sidelight.tables.schema.ColumnKind.recognises`). Text is categorical, booleans are Bernoulli, floats are
-    Gaussian, and so are integers unless they are 0 and 1 only (Bernoulli) or small counts (Poisson). Arrays of objects
-    or strings are taken column by column, as frames are.
+    A Gaussian is what a column of numbers is taken for, or an atom where one value is frequent. That holds for whole
+    arrays of numbers, integers too: an array does not say what its columns mean. A frame does: each kind says which of
+    its columns it recognises (:meth:`~sidelight.tables.schema.ColumnKind.recognises`). Text is categorical, booleans
+    are Bernoulli, floats are Gaussian or atoms, and so are integers unless they are 0 and 1 only (Bernoulli) or small
+    counts (Poisson). Arrays of objects or strings are taken column by column, as frames are. Of large arrays of numbers
+    some rows are looked at.
+
+    Columns that hold one value only, or none, say nothing about clusters. They are left out, with a warning that names
+    them; a table of constant columns keeps them.
 
     Parameters
     ----------
@@ -179,14 +203,18 @@ def learn_schema(X: Any, family: FamilyChoice) -> Schema:
     wanted = _wanted_kinds(family, names, n_columns)
     if wanted[0] != "auto" and kind_named(wanted[0]).compositional:
         return Schema.uniform(wanted[0], n_columns, names)
-    if set(wanted) == {"auto"} and as_frame(X) is None and X.dtype.kind in "fiu":
-        return Schema.uniform("gaussian", n_columns)
-    kinds, categories = [], []
-    for raw, kind in zip(raw_columns(X), wanted, strict=True):
-        kinds.append(_recognised(raw) if kind == "auto" else kind)
-        _check_holds(raw, kinds[-1])
-        categories.append(_categories(raw, named=kind != "auto") if kind_named(kinds[-1]).encodes else None)
-    return Schema(names, tuple(kinds), tuple(categories))
+    in_array = as_frame(X) is None and X.dtype.kind in "fiu"
+    columns = sampled_columns(X, [kind == "auto" for kind in wanted]) if in_array else list(raw_columns(X))
+    left_out = _left_out(columns, wanted)
+    kinds, categories, usual = [], [], []
+    for number, (raw, kind) in enumerate(zip(columns, wanted, strict=True)):
+        found = "ignored" if number in left_out else _recognised(raw, in_array=in_array) if kind == "auto" else kind
+        kinds.append(found)
+        categories.append(_categories_of(raw, found, named=kind != "auto"))
+        usual.append(kind_named(found).usual_value(raw))
+    if left_out:
+        _warn_left_out([raw.label for number, raw in enumerate(columns) if number in left_out])
+    return Schema(names, tuple(kinds), tuple(categories), None if set(usual) == {None} else tuple(usual))
 
 
 def encode(X: Any, schema: Schema) -> Any:
@@ -206,8 +234,7 @@ def encode(X: Any, schema: Schema) -> Any:
         return X
     encoded: list[AnyArray] = []
     for raw, kind, categories in zip(raw_columns(X), schema.kinds, schema.categories, strict=True):
-        _check_holds(raw, kind)
-        encoded.append(raw.values if categories is None else _codes(raw, categories))
+        encoded.append(_as_numbers(raw, kind, categories))
     single = all(values.dtype == np.float32 for values in encoded)
     table = np.empty(X.shape, dtype=np.float32 if single else np.float64)
     for number, values in enumerate(encoded):
@@ -252,10 +279,35 @@ def _position(key: Any, names: tuple[Any, ...] | None, n_columns: int) -> int:
     raise ValueError(f"family names column {key!r}, but X has {has}.")
 
 
-def _recognised(raw: RawColumn) -> str:
+def _left_out(columns: Sequence[RawColumn], wanted: Sequence[str]) -> set[int]:
+    """Return which of the columns that the user has not named to leave out: empty ones, and constant ones beside others.
+
+    Where no column varies, constant ones are kept: all rows are alike then, and make one cluster.
+    """
+    values = {
+        number: raw.n_values() for number, (raw, kind) in enumerate(zip(columns, wanted, strict=True)) if kind == "auto"
+    }
+    empty = {number for number, found in values.items() if found == 0}
+    constant = {number for number, found in values.items() if found == 1}
+    if len(empty) == len(columns):
+        raise ValueError("X has no observed cell in any column; give it at least one column with values.")
+    return empty | constant if len(empty | constant) < len(columns) else empty
+
+
+def _warn_left_out(labels: Sequence[str]) -> None:
+    shown = ", ".join(labels[:_SHOWN]) + (f", … ({len(labels)} in all)" if len(labels) > _SHOWN else "")
+    warnings.warn(
+        f"X: {shown} held one value only, or none, in all rows, and took no part in the fit. To leave columns out "
+        "without this message, drop them or give them the family 'ignored'.",
+        IgnoredColumnWarning,
+        stacklevel=2,
+    )
+
+
+def _recognised(raw: RawColumn, *, in_array: bool) -> str:
     """Return the kind of a column; of several that recognise it, the one registered last."""
     for name, kind in reversed(all_kinds().items()):
-        if kind.recognises(raw):
+        if (kind.in_arrays or not in_array) and kind.recognises(raw):
             return name
     types = _some(sorted({type(cell).__name__ for cell in raw.cells() if cell is not None}))
     raise ValueError(
@@ -276,6 +328,29 @@ def _check_holds(raw: RawColumn, kind: str) -> None:
         )
 
 
+def _as_numbers(raw: RawColumn, name: str, categories: tuple[Any, ...] | None) -> AnyArray:
+    """Return a column as numbers; what a column that takes no part holds now does not matter."""
+    kind = kind_named(name)
+    if kind.ignores:
+        text = raw.values.dtype == object or categories is not None
+        return _codes(raw, categories or ()) if text else raw.values
+    _check_holds(raw, name)
+    if categories is None:
+        return raw.values
+    _warn_unseen(raw, categories)
+    return _codes(raw, categories)
+
+
+def _categories_of(raw: RawColumn, name: str, *, named: bool) -> tuple[Any, ...] | None:
+    """Return the categories of a column of a kind, None where it has none."""
+    kind = kind_named(name)
+    if kind.ignores:
+        text = raw.values.dtype == object
+        return (_categories(raw, named=True) if raw.n_values() == 1 else ()) if text else None
+    _check_holds(raw, name)
+    return _categories(raw, named=named) if kind.encodes else None
+
+
 def _categories(raw: RawColumn, *, named: bool) -> tuple[Any, ...]:
     """Return the categories of a column, sorted; text with too many values must be named as categories."""
     cells = [cell for cell in raw.cells() if cell is not None]
@@ -292,9 +367,11 @@ def _categories(raw: RawColumn, *, named: bool) -> tuple[Any, ...]:
 def _codes(raw: RawColumn, categories: tuple[Any, ...]) -> FloatArray:
     """Return the codes of a column's cells, NaN where one is missing or of no category."""
     codes: dict[Any, float] = {category: code for code, category in enumerate(categories)}
-    codes[None] = np.nan
-    cells = raw.cells()
-    unseen = set(cells) - codes.keys()
+    return np.array([codes.get(cell, np.nan) for cell in raw.cells()])
+
+
+def _warn_unseen(raw: RawColumn, categories: tuple[Any, ...]) -> None:
+    unseen = set(raw.cells()) - {*categories, None}
     if unseen:
         warnings.warn(
             f"X: {raw.label} has categories that it did not have when the model was fitted: "
@@ -302,7 +379,6 @@ def _codes(raw: RawColumn, categories: tuple[Any, ...]) -> FloatArray:
             UserWarning,
             stacklevel=2,
         )
-    return np.array([codes.get(cell, np.nan) for cell in cells])
 
 
 def _some(values: Any) -> str:

@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator
 from sidelight._typing import AnyArray, BoolArray, FloatArray, IntArray
 from sidelight.tables.schema import Schema, kind_named
 from sidelight.tables.table import Table, row_ranges
+from sidelight.tables.usual_values import is_usual
 
 # Squares of larger numbers, and their products, would overflow.
 LARGEST = 1e100
@@ -35,6 +36,9 @@ class Survey(NamedTuple):
         Weight of the rows in which the cell is observed.
     first_bad : (row, column), optional
         The first cell that is not a usable number; the moments are then of no use.
+    usual : (d,), optional
+        The usual value of each column, NaN for those that have none; the other figures of a column that has one are of
+        its other cells. None where no column has one.
     """
 
     mean: FloatArray
@@ -42,6 +46,7 @@ class Survey(NamedTuple):
     total: float
     observed: FloatArray
     first_bad: tuple[int, int] | None = None
+    usual: FloatArray | None = None
 
     @property
     def scale(self) -> FloatArray:
@@ -50,7 +55,12 @@ class Survey(NamedTuple):
 
     def only(self, columns: IntArray) -> "Survey":
         """Return the survey of some columns."""
-        return self._replace(mean=self.mean[columns], variance=self.variance[columns], observed=self.observed[columns])
+        return self._replace(
+            mean=self.mean[columns],
+            variance=self.variance[columns],
+            observed=self.observed[columns],
+            usual=None if self.usual is None else self.usual[columns],
+        )
 
     def merge(self, other: "Survey") -> "Survey":
         """Return the survey of the rows of both; ``other`` is of later rows."""
@@ -110,7 +120,8 @@ def survey_finite(estimator: BaseEstimator, table: Table, weights: FloatArray | 
 
 def survey_columns(table: Table, weights: FloatArray | None, schema: Schema) -> Survey:
     """Survey an encoded table, NaN for missing cells, and refuse the first cell that does not fit its column's kind."""
-    found = survey_incomplete(table, weights)
+    usual = schema.usual_values()
+    found = survey_incomplete(table, weights) if usual is None else _survey_apart(table, weights, usual)
     if found.first_bad is not None:
         row, column = found.first_bad
         value = table.take(np.array([row]))[0, column]
@@ -130,6 +141,18 @@ def survey_columns(table: Table, weights: FloatArray | None, schema: Schema) -> 
                 "correct it, or give the column another family."
             )
     return found
+
+
+def _survey_apart(table: Table, weights: FloatArray | None, usual: FloatArray) -> Survey:
+    """Survey a table without the cells that hold the usual value (d,) of their column, as if they were missing."""
+
+    def look(blocks: Iterator[_Block], d: int) -> Survey:
+        others = (
+            block._replace(values=np.where(is_usual(block.values, usual), np.nan, block.values)) for block in blocks
+        )
+        return _incomplete(others, d)
+
+    return _merged(table, weights, look)._replace(usual=usual)
 
 
 def _merged(table: Table, weights: FloatArray | None, look: Look) -> Survey:

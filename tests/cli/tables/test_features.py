@@ -27,6 +27,7 @@ def columns():
         "remark": [f"remark no. {i}" for i in range(N)],
         "since": pd.date_range("2020-01-01", periods=N).strftime("%Y-%m-%d"),
         "country": ["NO"] * N,
+        "spent": np.where(np.arange(N) % 2 == 0, 0.0, random.gamma(2.0, 40.0, N).round(2)),
         "fax": [None] * N,
     }
 
@@ -53,8 +54,9 @@ def test_kinds_gaps_and_what_is_left_out(file):
         "member": "bernoulli",
         "paid": "bernoulli",
         "town": "categorical",
+        "spent": "atom",
     }
-    assert features.missing == {"income": 2, "visits": 1, "member": 0, "paid": 0, "town": 0}
+    assert features.missing == {"income": 2, "visits": 1, "member": 0, "paid": 0, "town": 0, "spent": 0}
     assert len(frame) == N
     why = dict(features.omissions)
     assert list(why) == ["number", "remark", "since", "country", "fax"]

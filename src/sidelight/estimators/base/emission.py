@@ -117,7 +117,8 @@ def emission_of(schema: Schema, survey: Survey, settings: EmissionSettings) -> A
 
     All columns of a kind are one part. Priors of kinds other than Gaussian are weak and need no choice.
     """
-    empty = np.flatnonzero(np.isnan(survey.mean))
+    without = np.isnan(survey.mean) if survey.usual is None else np.isnan(survey.mean) & np.isnan(survey.usual)
+    empty = np.flatnonzero(without & [not kind_named(name).ignores for name in schema.kinds])
     if len(empty):
         raise ValueError(f"X: {schema.label(empty[0])} has no cell that is observed and counts; leave it out.")
     parts = []

@@ -92,8 +92,10 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         Most components there may be; None is ten more than there are labels. What is not needed is dropped.
     family : str or mapping, default "auto"
         "gaussian", "categorical", "bernoulli" or "poisson" for all columns, "multinomial" for rows of counts (which may
-        be sparse), or a mapping from columns to families. "auto" takes arrays of numbers as Gaussian and goes by the
-        types of a frame's columns: text is categorical, booleans are Bernoulli, small counts Poisson, numbers Gaussian.
+        be sparse), or a mapping from columns to families. "auto" goes by the types of a frame's columns: text is
+        categorical, booleans are Bernoulli, small counts Poisson, numbers Gaussian, or "atom" where one value is
+        frequent, such as zero. Arrays of numbers are Gaussian or atoms. Columns that hold one value only, or none,
+        are left out with a warning ("ignored").
     covariance_type : {"full", "diag"}, default "full"
         Of Gaussian columns.
     weights : {"dirichlet_process", "dirichlet"}, default "dirichlet_process"

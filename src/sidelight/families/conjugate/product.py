@@ -1,7 +1,7 @@
 """Columns of several kinds: each kind has its family, independent of the others given the component."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -150,7 +150,7 @@ class ProductFamily(ConjugateFamily[tuple[Any, ...], ProductStatistics]):
 
     def narrowed(self, components: IntArray) -> Self:
         """Return the product of the families narrowed to these components."""
-        return type(self)(tuple((family.narrowed(components), columns) for family, columns in self.parts))
+        return replace(self, parts=tuple((family.narrowed(components), columns) for family, columns in self.parts))
 
     def around(self, means: FloatArray) -> tuple[Any, ...]:
         """Return the prior once for each of these means, of all columns of the table."""

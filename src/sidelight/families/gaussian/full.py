@@ -33,6 +33,7 @@ class Gaussian(ColumnKind):
     """Columns of numbers."""
 
     name, noun, plural = "gaussian", "number", "numbers"
+    in_arrays = True
     comparison = MEANS
     summary = staticmethod(range_of_numbers)
 
