@@ -10,10 +10,12 @@ from scipy.special import logsumexp, multigammaln
 from sidelight.families.conjugate import (
     BernoulliParameters,
     BetaBernoulli,
+    BetaNegativeBinomial,
     DirichletCategorical,
     DirichletMultinomial,
     GammaPoisson,
     MultinomialParameters,
+    NegativeBinomialParameters,
     NormalGamma,
     NormalGammaParameters,
     NormalWishart,
@@ -61,6 +63,9 @@ def draw(parameters, k, n, rng):
             return (rng.beta(parameters.ones[k], parameters.zeros[k], size=(n, len(parameters.ones[k]))),)
         case PoissonParameters():
             return (rng.gamma(parameters.shapes[k], 1 / parameters.rates[k], size=(n, len(parameters.shapes[k]))),)
+        case NegativeBinomialParameters():
+            successes, failures, sizes = (values[k] for values in parameters)
+            return rng.beta(successes, failures, size=(n, len(sizes))), np.tile(sizes, (n, 1))
     raise NotImplementedError(type(parameters))
 
 
@@ -82,6 +87,8 @@ def log_density(theta, parameters, k):
             return stats.beta.logpdf(theta[0], parameters.ones[k], parameters.zeros[k]).sum(axis=1)
         case PoissonParameters():
             return stats.gamma.logpdf(theta[0], parameters.shapes[k], scale=1 / parameters.rates[k]).sum(axis=1)
+        case NegativeBinomialParameters():
+            return stats.beta.logpdf(theta[0], parameters.successes[k], parameters.failures[k]).sum(axis=1)
     raise NotImplementedError(type(parameters))
 
 
@@ -102,6 +109,8 @@ def log_likelihood(x, theta, parameters):
             return stats.bernoulli.logpmf(x[seen], theta[0][:, seen]).sum(axis=1)
         case PoissonParameters():
             return stats.poisson.logpmf(x[seen], theta[0][:, seen]).sum(axis=1)
+        case NegativeBinomialParameters():
+            return stats.nbinom.logpmf(x[seen], theta[1][:, seen], theta[0][:, seen]).sum(axis=1)
     raise NotImplementedError(type(parameters))
 
 
@@ -120,6 +129,8 @@ def emit(theta, parameters, rng, length=0):
             return rng.binomial(1, theta[0])
         case PoissonParameters():
             return rng.poisson(theta[0])
+        case NegativeBinomialParameters():
+            return rng.negative_binomial(theta[1], theta[0])
     raise NotImplementedError(type(parameters))
 
 
@@ -173,6 +184,10 @@ def perturbed(parameters, rng, size):
         widths = np.sqrt(b / (a * kappa))
         moved = [value * np.exp(size * rng.normal(size=value.shape)) for value in (kappa, a, b)]
         return NormalGammaParameters(means + size * widths * rng.normal(size=means.shape), *moved)
+    if isinstance(parameters, NegativeBinomialParameters):
+        # Sizes are chosen from a grid.
+        moved = [value * np.exp(size * rng.normal(size=value.shape)) for value in parameters[:2]]
+        return NegativeBinomialParameters(*moved, parameters.sizes)
     if type(parameters) is tuple:
         return tuple(perturbed(part, rng, size) for part in parameters)
     return type(parameters)(*(value * np.exp(size * rng.normal(size=value.shape)) for value in parameters))
@@ -206,9 +221,14 @@ def table(name, rng, n):
     if name == "poisson":
         X = rng.poisson(rng.gamma(1.0, 5.0, size=(COMPONENTS, 3))[group]).astype(float)
         return GammaPoisson.scaled(X.mean(axis=0), shape=0.7), X
+    if name == "negative_binomial":
+        # With one size only, so that components do not depend on each other.
+        rates = rng.gamma(1.0, 5.0, size=(COMPONENTS, 3))[group] * rng.gamma(2.0, 0.5, size=(n, 3))
+        X = rng.poisson(rates).astype(float)
+        return BetaNegativeBinomial.scaled(X.mean(axis=0), shape=0.7, sizes=[2.0]), X
     assert name == "product"
     parts, columns, start = [], [], 0
-    for part in ("normal_wishart", "bernoulli", "poisson", "categorical", "normal_gamma"):
+    for part in ("normal_wishart", "bernoulli", "poisson", "categorical", "normal_gamma", "negative_binomial"):
         family, values = table(part, rng, n)
         parts.append((family, np.arange(start, start + values.shape[1])))
         columns.append(values)
@@ -224,6 +244,7 @@ NAMES = (
     "multinomial",
     "bernoulli",
     "poisson",
+    "negative_binomial",
     "product",
 )
 # Words share the sum of their row, so that none of them may be missing.

@@ -5,6 +5,11 @@ from sidelight.families.conjugate.dirichlet_categorical import Categorical, Cate
 from sidelight.families.conjugate.dirichlet_multinomial import DirichletMultinomial, Multinomial, MultinomialParameters
 from sidelight.families.conjugate.family import ConjugateFamily
 from sidelight.families.conjugate.gamma_poisson import GammaPoisson, Poisson, PoissonParameters
+from sidelight.families.conjugate.negative_binomial import (
+    BetaNegativeBinomial,
+    NegativeBinomial,
+    NegativeBinomialParameters,
+)
 from sidelight.families.conjugate.normal_gamma import NormalGamma, NormalGammaParameters
 from sidelight.families.conjugate.normal_wishart import NormalWishart, NormalWishartParameters, printed_divergence
 from sidelight.families.conjugate.product import ProductFamily
@@ -13,6 +18,7 @@ __all__ = [
     "Bernoulli",
     "BernoulliParameters",
     "BetaBernoulli",
+    "BetaNegativeBinomial",
     "Categorical",
     "CategoricalParameters",
     "ConjugateFamily",
@@ -21,6 +27,8 @@ __all__ = [
     "GammaPoisson",
     "Multinomial",
     "MultinomialParameters",
+    "NegativeBinomial",
+    "NegativeBinomialParameters",
     "NormalGamma",
     "NormalGammaParameters",
     "NormalWishart",
