@@ -10,6 +10,7 @@ from scipy.special import logsumexp, multigammaln
 from sidelight.families.conjugate import (
     BernoulliParameters,
     BetaBernoulli,
+    BetaContinuationRatio,
     BetaNegativeBinomial,
     DirichletCategorical,
     DirichletMultinomial,
@@ -164,6 +165,15 @@ def categorical_columns(family, parameters, X):
         yield own, hot
 
 
+def ordinal_steps(family, parameters, X):
+    """Return an ordinal case as Bernoulli columns, one for each step: did a cell that came so far stop there?"""
+    steps = []
+    for codes, n_categories in zip(X.T, family.categories, strict=True):
+        for step in range(n_categories - 1):
+            steps.append(np.where(codes >= step, codes == step, np.nan))  # a comparison with NaN is false
+    yield BernoulliParameters(parameters.stops, parameters.passes), np.stack(steps, axis=1)
+
+
 def perturbed(parameters, rng, size):
     """Return posteriors a little away from the given ones, along a random direction."""
     if isinstance(parameters, NormalWishartParameters):
@@ -211,6 +221,10 @@ def table(name, rng, n):
         categories = (2, 4, 3)
         X = np.stack([(group + rng.integers(v, size=n) // 2) % v for v in categories], axis=1).astype(float)
         return DirichletCategorical(categories, rng.uniform(0.3, 2.0, size=9)), X
+    if name == "ordinal":
+        categories = (2, 5, 3)
+        X = np.stack([np.minimum(group + rng.integers(v, size=n) // 2, v - 1) for v in categories], axis=1)
+        return BetaContinuationRatio(categories, rng.uniform(0.3, 2, size=7), rng.uniform(0.3, 2, size=7)), X + 0.0
     if name == "multinomial":
         probabilities = rng.dirichlet(np.ones(5), size=COMPONENTS)
         X = np.stack([rng.multinomial(rng.integers(12), probabilities[g]) for g in group]).astype(float)
@@ -228,7 +242,7 @@ def table(name, rng, n):
         return BetaNegativeBinomial.scaled(X.mean(axis=0), shape=0.7, sizes=[2.0]), X
     assert name == "product"
     parts, columns, start = [], [], 0
-    for part in ("normal_wishart", "bernoulli", "poisson", "categorical", "normal_gamma", "negative_binomial"):
+    for part in ("normal_wishart", "bernoulli", "poisson", "categorical", "normal_gamma", "negative_binomial", "ordinal"):
         family, values = table(part, rng, n)
         parts.append((family, np.arange(start, start + values.shape[1])))
         columns.append(values)
@@ -245,6 +259,7 @@ NAMES = (
     "bernoulli",
     "poisson",
     "negative_binomial",
+    "ordinal",
     "product",
 )
 # Words share the sum of their row, so that none of them may be missing.

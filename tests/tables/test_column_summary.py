@@ -7,6 +7,7 @@ from sidelight.tables.column_summary import (
     range_of_counts,
     range_of_numbers,
     share_of_yes,
+    shares_in_order,
     shares_of_categories,
 )
 
@@ -28,3 +29,10 @@ def test_the_most_frequent_categories_are_named():
     assert (
         shares_of_categories(figures._replace(categories=("a", "b"), counts=np.array([1.0, 3.0]))) == "b 75 %, a 25 %"
     )
+
+
+def test_ordered_categories_keep_their_order():
+    figures = NUMBERS._replace(categories=("low", "middle", "high"), counts=np.array([1.0, 4.0, 5.0]))
+    assert shares_in_order(figures) == "low 10 %, middle 40 %, high 50 %"
+    many = NUMBERS._replace(categories=tuple("abcdef"), counts=np.array([0.0, 3.0, 1.0, 3.0, 1.0, 0.0]))
+    assert shares_in_order(many) == "b to e, median c"

@@ -45,7 +45,7 @@ POLARS = pl.DataFrame(
     {
         "width": [0.5, None, 1.5, 2.0, 1.0, 0.0],
         "city": ["Rome", None, "Oslo", "Rome", "Oslo", "Rome"],
-        "size": pl.Series(["big", "small", None, "small", "big", "big"], dtype=pl.Enum(["small", "huge", "big"])),
+        "size": pl.Series(["big", "small", None, "small", "big", "big"], dtype=pl.Categorical),
         "visits": [0, 3, None, 0, 2, 5],
         "member": [True, None, False, True, True, False],
         "paid": pl.Series([1, None, 0, 1, 1, 0], dtype=pl.UInt8),
@@ -90,7 +90,9 @@ class TestKindsOfColumns:
             ([2015, 2016, 2011, 2020], "gaussian"),  # years
             ([23, 45, 31, 64], "gaussian"),  # ages
             ([1, 5, 4, 4, 3, 5], "gaussian"),  # ratings
-            ([0, 5, 4, 4, 5, 5, 4, 5, 4, 4, 3, 5], "gaussian"),  # ratings from 0
+            ([0, 5, 4, 4, 5, 5, 4, 5, 4, 4, 3, 5], "ordinal"),  # ratings from 0
+            ([2007, 2008, 2009] * 5, "ordinal"),  # years
+            ([0] * 20 + [1] * 9 + [2, 3, 7, 9, 20, 30], "negative_binomial"),
             ([-1, 0, 2, 1], "gaussian"),
             (range(100), "gaussian"),  # row numbers
         ],
@@ -121,6 +123,29 @@ class TestKindsOfColumns:
         np.testing.assert_array_equal(table, [[0, 1], [1, 0], [2, 1], [NAN, NAN]])
         assert columns.categories[1] == (9, 10)
         np.testing.assert_array_equal(encode(frame.assign(code=[9, 9, 10, 10]), columns)[:, 1], [0, 0, 1, 1])
+
+    def test_an_order_that_is_declared_is_kept(self):
+        sizes, levels = ["big", None, "small", "big"], ["small", "huge", "big"]
+        ordered = pd.DataFrame({"size": pd.Categorical(sizes, categories=levels, ordered=True)})
+        for frame in (ordered, pl.DataFrame({"size": pl.Series(sizes, dtype=pl.Enum(levels))})):
+            table, columns = read(frame)
+            assert columns.kinds == ("ordinal",)
+            assert columns.categories == (("small", "huge", "big"),)
+            np.testing.assert_array_equal(table[:, 0], [2, NAN, 0, 2])
+            assert learn_schema(frame, "categorical").categories == (("big", "small"),)
+
+    def test_numbers_that_are_ordinal_have_the_order_of_numbers(self):
+        frame = pd.DataFrame({"legs": [4, 2, 0, 8, 4], "dose": [0.5, 1.0, NAN, 2.5, 0.5]})
+        table, columns = read(frame, "ordinal")
+        assert columns.categories == ((0, 2, 4, 8), (0.5, 1, 2.5))
+        np.testing.assert_array_equal(table, [[2, 0], [1, 1], [0, NAN], [3, 2], [2, 0]])
+        later = frame.assign(legs=[2, 2, 6, 0, 0])
+        with pytest.warns(UserWarning, match="column 'legs' has categories .* fitted: 6"):
+            np.testing.assert_array_equal(encode(later, columns)[:, 0], [1, 1, NAN, 0, 0])
+
+    def test_text_without_an_order_is_not_ordinal(self):
+        with pytest.raises(ValueError, match="'city' is to be ordinal, but its text has no order; make it an ordered"):
+            learn_schema(PANDAS, {"city": "ordinal"})
 
     @pytest.mark.parametrize(
         ("family", "message"),

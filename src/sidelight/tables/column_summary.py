@@ -55,6 +55,18 @@ def shares_of_categories(figures: ColumnFigures) -> str:
     return ", ".join(words) + (f" and {left} more" if left else "")
 
 
+def shares_in_order(figures: ColumnFigures) -> str:
+    """Return the shares of ordered categories in their order; of many, where they start, where half is and the end."""
+    total = figures.counts.sum()
+    if len(figures.categories) <= _CATEGORIES_NAMED:
+        shares = zip(figures.categories, figures.counts, strict=True)
+        return ", ".join(f"{category} {percent(float(count / total))}" for category, count in shares)
+    seen = np.flatnonzero(figures.counts)
+    median = int(np.searchsorted(np.cumsum(figures.counts), 0.5 * total))
+    least, half, greatest = (figures.categories[code] for code in (seen[0], median, seen[-1]))
+    return f"{least} to {greatest}, median {half}"
+
+
 def _scale(figures: ColumnFigures) -> float:
     return max(abs(figures.least), abs(figures.greatest))
 

@@ -27,11 +27,14 @@ class RawColumn(NamedTuple):
     values : (n,)
         Floats, NaN where missing; objects, None where missing, if it holds text or objects.
     holds : {"numbers", "integers", "booleans", "text", "objects"}
+    levels : tuple, optional
+        The categories in their order, where the column declares one.
     """
 
     label: str
     values: AnyArray
     holds: str
+    levels: tuple[Any, ...] | None = None
 
     def cells(self) -> list[Any]:
         """Return the cells as Python objects, None where missing."""
@@ -65,7 +68,10 @@ def _from_series(series: "nw.Series[Any]") -> RawColumn:
     if kind.is_numeric() or kind == nw.Boolean:
         holds = "booleans" if kind == nw.Boolean else "integers" if kind.is_integer() else "numbers"
         return RawColumn(label, series.cast(nw.Float64).to_numpy(), holds)
-    if kind in (nw.String, nw.Categorical, nw.Enum):
+    if isinstance(kind, nw.Enum):
+        # What narwhals calls ordered categories of pandas, and the categories of polars that have an order.
+        return RawColumn(label, _without_marks(series.to_numpy()), "text", tuple(kind.categories))
+    if kind in (nw.String, nw.Categorical):
         return RawColumn(label, _without_marks(series.to_numpy()), "text")
     if kind in (nw.Object, nw.Unknown):
         return _from_objects(label, series.to_numpy())

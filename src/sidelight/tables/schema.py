@@ -40,6 +40,8 @@ class ColumnKind(ABC):
         Which cells fit, in words; None where every number does.
     encodes : bool
         Whether cells are categories of any type, which become codes 0, 1, 2, …
+    ordered : bool
+        Whether the categories have an order.
     compositional : bool
         Whether it describes whole rows, so that a table has it in all columns or in none, and a cell counts as its
         share of the sum of its row.
@@ -54,6 +56,7 @@ class ColumnKind(ABC):
     plural: ClassVar[str]
     takes: ClassVar[str | None] = None
     encodes: ClassVar[bool] = False
+    ordered: ClassVar[bool] = False
     compositional: ClassVar[bool] = False
     comparison: ClassVar[Comparison] = MEANS
     summary: ClassVar["staticmethod[[ColumnFigures], str]"] = staticmethod(range_of_numbers)
@@ -185,7 +188,11 @@ def learn_schema(X: Any, family: FamilyChoice) -> Schema:
     for raw, kind in zip(raw_columns(X), wanted, strict=True):
         kinds.append(_recognised(raw) if kind == "auto" else kind)
         _check_holds(raw, kinds[-1])
-        categories.append(_categories(raw, named=kind != "auto") if kind_named(kinds[-1]).encodes else None)
+        found = kind_named(kinds[-1])
+        if found.encodes:
+            categories.append(_levels(raw) if found.ordered else _categories(raw, named=kind != "auto"))
+        else:
+            categories.append(None)
     return Schema(names, tuple(kinds), tuple(categories))
 
 
@@ -287,6 +294,20 @@ def _categories(raw: RawColumn, *, named: bool) -> tuple[Any, ...]:
             "like names rather than categories; leave it out, or give it the family 'categorical'."
         )
     return found
+
+
+def _levels(raw: RawColumn) -> tuple[Any, ...]:
+    """Return the ordered categories of a column: those it declares, or its numbers."""
+    if raw.levels is not None:
+        return raw.levels
+    if raw.values.dtype == object and any(cell is not None for cell in raw.values):
+        raise ValueError(
+            f"X: {raw.label} is to be ordinal, but its text has no order; make it an ordered categorical "
+            "(pandas.Categorical(…, categories=[…], ordered=True), polars.Enum([…])), or give it the family "
+            "'categorical'."
+        )
+    numbers = sorted({cell for cell in raw.cells() if cell is not None})
+    return tuple(int(number) if number == int(number) else number for number in numbers)
 
 
 def _codes(raw: RawColumn, categories: tuple[Any, ...]) -> FloatArray:

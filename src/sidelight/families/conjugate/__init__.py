@@ -12,12 +12,14 @@ from sidelight.families.conjugate.negative_binomial import (
 )
 from sidelight.families.conjugate.normal_gamma import NormalGamma, NormalGammaParameters
 from sidelight.families.conjugate.normal_wishart import NormalWishart, NormalWishartParameters, printed_divergence
+from sidelight.families.conjugate.ordinal import BetaContinuationRatio, Ordinal, OrdinalParameters
 from sidelight.families.conjugate.product import ProductFamily
 
 __all__ = [
     "Bernoulli",
     "BernoulliParameters",
     "BetaBernoulli",
+    "BetaContinuationRatio",
     "BetaNegativeBinomial",
     "Categorical",
     "CategoricalParameters",
@@ -33,6 +35,8 @@ __all__ = [
     "NormalGammaParameters",
     "NormalWishart",
     "NormalWishartParameters",
+    "Ordinal",
+    "OrdinalParameters",
     "Poisson",
     "PoissonParameters",
     "ProductFamily",

@@ -17,6 +17,7 @@ with N_k = Σ r and S_k = Σ r x. Its last sum does not depend on the component 
 size of a grid; the update takes the size at which the bound is highest, so that the bound never falls.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -29,14 +30,17 @@ from scipy.special import betaln, digamma, gammaln
 from sidelight._storable import storable
 from sidelight._typing import AnyArray, FloatArray
 from sidelight.families.conjugate.family import ConjugateFamily, dirichlet_divergence, symmetric_divergence
-from sidelight.families.conjugate.gamma_poisson import Poisson
+from sidelight.families.conjugate.gamma_poisson import count_margin, poisson_evidence, standardised_roots
+from sidelight.families.conjugate.margins import Margin, gaussian_evidence, log_evidence
 from sidelight.families.evaluators.cells import CellwisePredictive, cell_evaluator
 from sidelight.families.evaluators.counts import log_factorials
 from sidelight.families.evaluators.evaluator import Evaluator
 from sidelight.families.exponential import CellStatistics
 from sidelight.kernels.loops import Backend
+from sidelight.tables.column_summary import range_of_counts
+from sidelight.tables.comparison import RATES
 from sidelight.tables.frame import RawColumn
-from sidelight.tables.schema import Categories
+from sidelight.tables.schema import Categories, ColumnKind, is_count
 from sidelight.tables.survey import Survey
 
 # From counts most of which are zero to counts that are Poisson; a factor of two is less than a table can tell apart.
@@ -239,18 +243,37 @@ def summed_coefficients(counts: AnyArray, weights: FloatArray, grid: FloatArray)
     return found.reshape(d, n_values) @ np.stack([_table(size)[:n_values] for size in grid.tolist()], axis=1)
 
 
-class NegativeBinomial(Poisson):
-    """Columns of counts that vary more than Poisson counts within a component."""
+class NegativeBinomial(ColumnKind):
+    """Columns of counts, which may vary more than Poisson counts within a component."""
 
-    name = "negative_binomial"
+    name, noun, plural, takes = "negative_binomial", "count", "counts", "counts 0, 1, 2, …"
+    comparison = RATES
+    summary = staticmethod(range_of_counts)
 
     def recognises(self, column: RawColumn) -> bool:
-        """Not yet."""
-        return False
+        """Say whether integers look like counts, and have more evidence so than as Poisson counts or as Gaussian."""
+        margin = count_margin(column)
+        if margin is None:
+            return False
+        return negative_binomial_evidence(margin) > max(poisson_evidence(margin), gaussian_evidence(margin))
 
-    def family(self, survey: Survey, categories: Categories, settings: object) -> Any:
+    def misfits(self, cells: AnyArray) -> AnyArray:
+        """Say of each cell whether it is neither a count nor missing."""
+        return ~(np.isnan(cells) | is_count(cells))
+
+    def embed(self, cells: Any, weights: FloatArray, survey: Survey, random: RandomState) -> FloatArray:
+        """Return the columns standardised after a square root."""
+        return standardised_roots(cells, weights)
+
+    def family(self, survey: Survey, categories: Categories, settings: object) -> BetaNegativeBinomial:
         """Return the family in which a rate has the mean of its column."""
         return BetaNegativeBinomial.scaled(survey.mean)
+
+
+def negative_binomial_evidence(margin: Margin) -> float:
+    """Return ln p(cells) of counts under one negative binomial, all sizes of the grid being as likely."""
+    # The best size stands for all of them: the evidence of the others hardly adds to it.
+    return log_evidence(BetaNegativeBinomial.scaled(margin.mean), margin) - math.log(len(SIZES))
 
 
 def _expected_logs(parameters: NegativeBinomialParameters) -> tuple[FloatArray, FloatArray]:
