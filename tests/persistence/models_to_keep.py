@@ -72,11 +72,13 @@ def _mixed() -> Case:
     return Case(model.fit(table, must_link=[(0, 3)], cannot_link=[(0, 1)]), table)
 
 
-def _whole_numbers() -> Case:
+def _whole_numbers_and_dates() -> Case:
     table = pd.DataFrame({"words": np.array([0, 4, 12])[Y] * (1 + np.arange(len(Y)) % 4), "year": 2007 + Y})
     levels = ["small", "middle", "large", "huge"]
     table["size"] = pd.Categorical(np.array(levels)[Y], categories=levels, ordered=True)
     table.loc[5, "size"] = None
+    table["since"] = pd.Timestamp("2020-01-03") + pd.to_timedelta(90.0 * Y + np.arange(len(Y)), unit="D")
+    table.loc[7, "since"] = pd.NaT
     kinds = {"words": "negative_binomial", "year": "ordinal"}
     return Case(BayesianMixture(family=kinds, n_components=4, random_state=0).fit(table, SOME), table)
 
@@ -115,7 +117,7 @@ def _given_priors() -> Case:
 _CASES = {name: (lambda name=name: _registered(name)) for name, _ in all_estimators()} | {
     "named labels": _named_labels,
     "mixed table": _mixed,
-    "whole numbers": _whole_numbers,
+    "whole numbers and dates": _whole_numbers_and_dates,
     "sparse counts": _sparse,
     "missing cells": _missing,
     "stream": _stream,

@@ -5,6 +5,7 @@ import numpy as np
 from sidelight.tables.column_summary import (
     ColumnFigures,
     range_of_counts,
+    range_of_dates,
     range_of_numbers,
     share_of_yes,
     shares_in_order,
@@ -17,6 +18,10 @@ NUMBERS = ColumnFigures(3.25, 1.5, -1.0, 12.0, (), np.empty(0))
 def test_numbers_have_a_range_with_the_decimals_of_their_scale():
     assert range_of_numbers(NUMBERS) == "−1.0 to 12.0, mean 3.2, sd 1.50"
     assert range_of_counts(NUMBERS._replace(least=0.0)) == "0 to 12, mean 3.2, sd 1.50"
+
+
+def test_dates_have_the_first_and_the_last():
+    assert range_of_dates(NUMBERS._replace(least=18264.0, greatest=18753.5)) == "2020-01-03 to 2021-05-06"
 
 
 def test_zeros_and_ones_have_a_share():

@@ -5,8 +5,8 @@ ways to compute log densities and sufficient statistics of a block of rows.
 """
 
 from sidelight.families.conjugate import Bernoulli, Categorical, Multinomial, NegativeBinomial, Ordinal, Poisson
-from sidelight.families.gaussian import Gaussian
+from sidelight.families.gaussian import Date, Gaussian
 from sidelight.tables.schema import register_kind
 
-for _kind in (Gaussian, Poisson, NegativeBinomial, Ordinal, Bernoulli, Categorical, Multinomial):
+for _kind in (Gaussian, Date, Poisson, NegativeBinomial, Ordinal, Bernoulli, Categorical, Multinomial):
     register_kind(_kind)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sidelight._typing import FloatArray
-from sidelight._wording import measured, percent
+from sidelight._wording import calendar_date, measured, percent
 
 _CATEGORIES_NAMED = 4
 
@@ -39,6 +39,11 @@ def range_of_numbers(figures: ColumnFigures) -> str:
 def range_of_counts(figures: ColumnFigures) -> str:
     """Return the same for whole numbers."""
     return _range(figures, f"{figures.least:.0f}", f"{figures.greatest:.0f}")
+
+
+def range_of_dates(figures: ColumnFigures) -> str:
+    """Return the first and the last date."""
+    return f"{calendar_date(figures.least)} to {calendar_date(figures.greatest)}"
 
 
 def share_of_yes(figures: ColumnFigures) -> str:

@@ -1,7 +1,7 @@
 """The columns of a frame or an array as they come, each with what it holds."""
 
 import datetime
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any, NamedTuple
@@ -12,7 +12,6 @@ import numpy as np
 from sidelight._typing import AnyArray
 from sidelight.tables.validation import as_frame, column_label
 
-_TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
 # pandas' own marks of a missing value; pandas is not a dependency.
 _MISSING_TYPES = ("NAType", "NaTType")
 
@@ -25,8 +24,9 @@ class RawColumn(NamedTuple):
     label : str
         What messages call it.
     values : (n,)
-        Floats, NaN where missing; objects, None where missing, if it holds text or objects.
-    holds : {"numbers", "integers", "booleans", "text", "objects"}
+        Floats, NaN where missing; objects, None where missing, if it holds text or objects. Dates are days since
+        1970-01-01, UTC where they have a time zone; durations are numbers of days, times of day numbers of hours.
+    holds : {"numbers", "integers", "booleans", "dates", "text", "objects"}
     levels : tuple, optional
         The categories in their order, where the column declares one.
     """
@@ -62,7 +62,7 @@ def raw_columns(X: Any) -> Iterator[RawColumn]:
 def _from_series(series: "nw.Series[Any]") -> RawColumn:
     label, kind = f"column {series.name!r}", series.dtype
     if kind.is_temporal():
-        raise _time_error(label, str(kind))
+        return _from_times(label, series)
     if kind.is_float():
         return RawColumn(label, series.to_numpy(), "numbers")
     if kind.is_numeric() or kind == nw.Boolean:
@@ -84,9 +84,9 @@ def _from_objects(label: str, values: AnyArray) -> RawColumn:
     """Return a column of Python objects as what all of them are."""
     cells = _without_marks(values)
     types = {type(cell) for cell in cells.tolist() if cell is not None}
-    for kind in types:
-        if issubclass(kind, _TIMES):
-            raise _time_error(label, kind.__name__)
+    for held, instances, number in _TIMES:
+        if types and all(issubclass(kind, instances) for kind in types):
+            return RawColumn(label, np.array([np.nan if cell is None else number(cell) for cell in cells]), held)
     holds = _held(types)
     return RawColumn(label, cells if holds in ("text", "objects") else cells.astype(float), holds)
 
@@ -116,8 +116,35 @@ def _is_missing(value: Any) -> bool:
     )
 
 
-def _time_error(label: str, kind: str) -> ValueError:
-    return ValueError(
-        f"X: {label} holds times ({kind}), which no family describes; turn it into numbers (days since a date, the "
-        "hour of the day, …) or leave it out."
-    )
+def _days_since_1970(date: Any) -> float:
+    if isinstance(date, datetime.datetime) and date.tzinfo is not None:
+        date = date.astimezone(datetime.UTC).replace(tzinfo=None)
+    return float((np.datetime64(date, "us") - np.datetime64(0, "us")) / np.timedelta64(1, "D"))
+
+
+def _days(duration: Any) -> float:
+    return float(np.timedelta64(duration, "us") / np.timedelta64(1, "D"))
+
+
+def _hours(time: datetime.time) -> float:
+    return time.hour + (time.minute + (time.second + time.microsecond / 1e6) / 60) / 60
+
+
+# What a column holds, the types of its cells, and the number that each of them is.
+_TIMES: tuple[tuple[str, tuple[type, ...], Callable[[Any], float]], ...] = (
+    ("dates", (datetime.date, np.datetime64), _days_since_1970),
+    ("numbers", (datetime.timedelta, np.timedelta64), _days),
+    ("numbers", (datetime.time,), _hours),
+)
+_MICROSECONDS_PER_DAY = 86_400e6
+
+
+def _from_times(label: str, series: "nw.Series[Any]") -> RawColumn:
+    """Return a column of dates, durations or times of day as numbers."""
+    if series.dtype == nw.Duration:
+        microseconds, holds = series.dt.total_microseconds(), "numbers"
+    elif series.dtype in (nw.Date, nw.Datetime):
+        microseconds, holds = series.dt.timestamp("us"), "dates"
+    else:
+        return _from_objects(label, np.array(series.to_list(), dtype=object))
+    return RawColumn(label, microseconds.cast(nw.Float64).to_numpy() / _MICROSECONDS_PER_DAY, holds)

@@ -40,6 +40,10 @@ class ColumnKind(ABC):
         Which cells fit, in words; None where every number does.
     encodes : bool
         Whether cells are categories of any type, which become codes 0, 1, 2, …
+    dates : bool
+        Whether cells are dates, which become days since 1970-01-01; dates are of no other kind.
+    joins : str, optional
+        The name of the kind whose family describes these columns together with its own; None for a family of their own.
     ordered : bool
         Whether the categories have an order.
     compositional : bool
@@ -57,6 +61,8 @@ class ColumnKind(ABC):
     takes: ClassVar[str | None] = None
     encodes: ClassVar[bool] = False
     ordered: ClassVar[bool] = False
+    dates: ClassVar[bool] = False
+    joins: ClassVar[str | None] = None
     compositional: ClassVar[bool] = False
     comparison: ClassVar[Comparison] = MEANS
     summary: ClassVar["staticmethod[[ColumnFigures], str]"] = staticmethod(range_of_numbers)
@@ -157,6 +163,15 @@ class Schema:
         """Return the numbers of the columns of a kind."""
         return np.flatnonzero(np.array(self.kinds) == kind)
 
+    @property
+    def families(self) -> tuple[str, ...]:
+        """The name of the kind whose family describes each column."""
+        return tuple(kind_named(name).joins or name for name in self.kinds)
+
+    def of_family(self, kind: str) -> IntArray:
+        """Return the numbers of the columns that the family of a kind describes."""
+        return np.flatnonzero(np.array(self.families) == kind)
+
     def label(self, number: int) -> str:
         """Return what messages call a column."""
         return column_label(number, self.names)
@@ -168,8 +183,10 @@ def learn_schema(X: Any, family: FamilyChoice) -> Schema:
     A Gaussian is what a column of numbers is taken for. That holds for whole arrays of numbers, integers too: an array
     does not say what its columns mean. A frame does: each kind says which of its columns it recognises
     (:meth:`~sidelight.tables.schema.ColumnKind.recognises`). Text is categorical, booleans are Bernoulli, floats are
-    Gaussian, and so are integers unless they are 0 and 1 only (Bernoulli) or small counts (Poisson). Arrays of objects
-    or strings are taken column by column, as frames are.
+    Gaussian, categories with an order are ordinal and dates are dates. Integers that are 0 and 1 only are Bernoulli;
+    others are what has most evidence: counts (Poisson, or negative binomial where they vary more) if they start at 0
+    and are small, ordinal if they have few values, and Gaussian. Arrays of objects or strings are taken column by
+    column, as frames are.
 
     Parameters
     ----------
@@ -272,7 +289,15 @@ def _recognised(raw: RawColumn) -> str:
 
 
 def _check_holds(raw: RawColumn, kind: str) -> None:
-    """Refuse text where a family needs numbers."""
+    """Refuse text where a family needs numbers, and dates and numbers for each other."""
+    observed = raw.values.dtype == object or not np.isnan(raw.values).all()
+    if observed and raw.holds == "dates" and not kind_named(kind).dates:
+        raise ValueError(f"X: {raw.label} is to be {kind}, but holds dates; give it the family 'date' when fitting.")
+    if observed and raw.holds != "dates" and kind_named(kind).dates:
+        raise ValueError(
+            f"X: {raw.label} is to be {kind}, but holds {raw.holds}; make them dates, or give the column another "
+            "family when fitting."
+        )
     if not kind_named(kind).encodes and raw.values.dtype == object:
         row = next((row for row, cell in enumerate(raw.values) if cell is not None), None)
         if row is None:

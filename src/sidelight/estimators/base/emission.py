@@ -102,14 +102,14 @@ class ConjugateGaussians:
 def emission_of(schema: Schema, survey: Survey, settings: EmissionSettings) -> AnyFamily:
     """Return the family of a table: that of its columns' kind, or the product of several.
 
-    All columns of a kind are one part. Priors of kinds other than Gaussian are weak and need no choice.
+    All columns that a family describes are one part. Priors of kinds other than Gaussian are weak and need no choice.
     """
     empty = np.flatnonzero(np.isnan(survey.mean))
     if len(empty):
         raise ValueError(f"X: {schema.label(empty[0])} has no cell that is observed and counts; leave it out.")
     parts = []
-    for name in sorted(set(schema.kinds)):
-        numbers = schema.of_kind(name)
+    for name in sorted(set(schema.families)):
+        numbers = schema.of_family(name)
         categories = tuple(schema.categories[number] for number in numbers)
         parts.append((kind_named(name).family(survey.only(numbers), categories, settings), numbers))
     return parts[0][0] if len(parts) == 1 else ProductFamily(tuple(parts))

@@ -235,7 +235,7 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         return expected_gaussians(
             problem,
             survey,
-            self._schema.of_kind("gaussian"),
+            self._schema.of_family("gaussian"),
             covariance_type=self.covariance_type,
             scale=self.prior_scale,
             rows=self.prior_rows,

@@ -1,0 +1,23 @@
+"""Columns of dates: numbers of days, Gaussian together with the other numbers of a table."""
+
+from sidelight.families.gaussian.full import Gaussian
+from sidelight.tables.column_summary import range_of_dates
+from sidelight.tables.comparison import DATES
+from sidelight.tables.frame import RawColumn
+
+
+class Date(Gaussian):
+    """Columns of dates, with or without the time of day, as days since 1970-01-01.
+
+    Gaussians do not depend on the day from which others are counted, so that no origin has to be remembered.
+    """
+
+    name, noun, plural = "date", "date", "dates"
+    dates = True
+    joins = Gaussian.name
+    comparison = DATES
+    summary = staticmethod(range_of_dates)
+
+    def recognises(self, column: RawColumn) -> bool:
+        """Say whether a column holds dates."""
+        return column.holds == "dates"
