@@ -242,7 +242,15 @@ def table(name, rng, n):
         return BetaNegativeBinomial.scaled(X.mean(axis=0), shape=0.7, sizes=[2.0]), X
     assert name == "product"
     parts, columns, start = [], [], 0
-    for part in ("normal_wishart", "bernoulli", "poisson", "categorical", "normal_gamma", "negative_binomial", "ordinal"):
+    for part in (
+        "normal_wishart",
+        "bernoulli",
+        "poisson",
+        "categorical",
+        "normal_gamma",
+        "negative_binomial",
+        "ordinal",
+    ):
         family, values = table(part, rng, n)
         parts.append((family, np.arange(start, start + values.shape[1])))
         columns.append(values)

@@ -201,7 +201,8 @@ def learn_schema(X: Any, family: FamilyChoice) -> Schema:
         return Schema.uniform(wanted[0], n_columns, names)
     if set(wanted) == {"auto"} and as_frame(X) is None and X.dtype.kind in "fiu":
         return Schema.uniform("gaussian", n_columns)
-    kinds, categories = [], []
+    kinds: list[str] = []
+    categories: list[tuple[Any, ...] | None] = []
     for raw, kind in zip(raw_columns(X), wanted, strict=True):
         kinds.append(_recognised(raw) if kind == "auto" else kind)
         _check_holds(raw, kinds[-1])

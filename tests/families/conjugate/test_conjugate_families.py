@@ -48,7 +48,10 @@ KINDS = {kind.name: kind for kind in (Bernoulli(), Categorical(), Multinomial(),
 
 
 def parts_of(given):
-    """Return (parameters, rows) whose log densities add up to the case's: the columns of a categorical one, the steps of an ordinal."""
+    """Return (parameters, rows) whose log densities add up to the case's.
+
+    They are the columns of a categorical case, and the steps of an ordinal one.
+    """
     if type(given.parameters).__name__ == "OrdinalParameters":
         return list(ordinal_steps(given.family, given.parameters, given.X))
     if type(given.parameters).__name__ == "CategoricalParameters":

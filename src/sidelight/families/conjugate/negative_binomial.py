@@ -44,7 +44,7 @@ from sidelight.tables.schema import Categories, ColumnKind, is_count
 from sidelight.tables.survey import Survey
 
 # From counts most of which are zero to counts that are Poisson; a factor of two is less than a table can tell apart.
-SIZES = 2.0 ** np.arange(-3, 14)
+SIZES: FloatArray = 2.0 ** np.arange(-3.0, 14.0)
 _TABLE_SIZE = 4096
 
 
@@ -154,9 +154,7 @@ class BetaNegativeBinomial(ConjugateFamily[NegativeBinomialParameters, Dispersio
         natural = np.concatenate([parameters.successes, parameters.failures], axis=1)
         return symmetric_divergence(natural, np.concatenate(_expected_logs(parameters), axis=1))
 
-    def sample(
-        self, parameters: NegativeBinomialParameters, component: int, n: int, random: RandomState
-    ) -> FloatArray:
+    def sample(self, parameters: NegativeBinomialParameters, component: int, n: int, random: RandomState) -> FloatArray:
         """Draw n rows from one component, each with probabilities of its own."""
         successes, failures, sizes = (values[component] for values in parameters)
         probabilities = random.beta(successes, failures, size=(n, len(sizes)))
@@ -239,7 +237,7 @@ def summed_coefficients(counts: AnyArray, weights: FloatArray, grid: FloatArray)
     # A column holds few different counts: their weights first.
     d = counts.shape[1]
     places = counts.astype(np.intp) + n_values * np.arange(d)
-    found = np.bincount(places.ravel(), weights=np.repeat(weights, d), minlength=d * n_values)
+    found = np.bincount(places.ravel(), weights=np.repeat(weights, d), minlength=d * n_values).astype(float)
     return found.reshape(d, n_values) @ np.stack([_table(size)[:n_values] for size in grid.tolist()], axis=1)
 
 

@@ -69,9 +69,7 @@ class BetaContinuationRatio(ConjugateFamily[OrdinalParameters, CountStatistics])
     passes: FloatArray
 
     @classmethod
-    def smooth(
-        cls, categories: tuple[int, ...], mean: FloatArray, variance: FloatArray, *, rows: float = 1.0
-    ) -> Self:
+    def smooth(cls, categories: tuple[int, ...], mean: FloatArray, variance: FloatArray, *, rows: float = 1.0) -> Self:
         """Return the prior around normal distributions with these moments of the codes (d,).
 
         Each step counts for ``rows`` rows.
@@ -164,10 +162,11 @@ class Ordinal(ColumnKind):
     def recognises(self, column: RawColumn) -> bool:
         """Say whether a column has a declared order, or holds few whole numbers with more evidence as ordinal.
 
-        Whole numbers of 2 to 10 different values, each in two rows or more on average, are compared: their evidence as ordered categories, which of the
-        numbers between the smallest and the largest are used being part of it, must be more than as Gaussian numbers
-        and, if they look like counts, as counts. Of more values the margin alone tells too little: with enough rows it
-        always differs from a Gaussian, and Gaussian columns may be correlated.
+        Whole numbers are ordinal if they have 2 to 10 different values, with two rows or more for each on average, and
+        more evidence as ordered categories than as Gaussian numbers and, where they look like counts, as counts. Which
+        of the numbers between the smallest and the largest are used is part of that evidence. Columns with more values
+        stay Gaussian: with enough rows their margin always differs from a Gaussian, but it does not tell how they go
+        with other columns.
         """
         if column.levels is not None:
             return True
