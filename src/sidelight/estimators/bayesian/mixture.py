@@ -73,9 +73,10 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
 
     Variational Bayes for a finite mixture or a Dirichlet process (Blei and Jordan 2006) of Gaussian, categorical,
     ordinal, Bernoulli, Poisson, negative binomial or multinomial columns and dates, or of several of them in one table;
-    cells may be missing. Side information enters as a Potts field (after Echraibi et al. 2019): rows of one label attract each other, rows of different labels
-    repel each other, links that may be wrong pull and push by the logarithm of their odds; rows that certain must-links
-    or a block join share their component. Components that the bound can do without are dropped or merged.
+    cells may be missing. Side information enters as a Potts field (after Echraibi et al. 2019): rows of one label
+    attract each other, rows of different labels repel each other, links that may be wrong pull and push by the
+    logarithm of their odds; rows that certain must-links or a block join share their component. Components that the
+    bound can do without are dropped or merged.
 
     A component belongs to the label most of whose rows it owns, or, if it owns none, to the label whose rows would go
     there by themselves; what is left are clusters without labels, "new 1" and so on.
@@ -141,8 +142,8 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
     weights_ : (components,)
         Expected weights.
     means_, covariances_, mean_precision_, degrees_of_freedom_ : arrays
-        Of Gaussian components, as in scikit-learn; ``probabilities_``, ``rates_`` or ``sizes_`` of others, ``parts_`` of
-        mixed tables.
+        Of Gaussian components, as in scikit-learn; ``probabilities_``, ``rates_`` or ``sizes_`` of others, ``parts_``
+        of mixed tables.
     lower_bound_, lower_bounds_ : float, list of float
         The bound per row: at the end, and along the way.
     history_ : list of Snapshot
