@@ -1,5 +1,6 @@
 """Numbers and lists as pages and pictures write them."""
 
+import datetime
 import math
 
 _DIGITS = 3
@@ -32,6 +33,17 @@ def signed(value: float, decimals: int) -> str:
 def with_minus(number: str) -> str:
     """Return a written number with a minus sign in place of the hyphen."""
     return number.replace("-", "−")
+
+
+def calendar_date(days: float) -> str:
+    """Return the date of a number of days since 1970-01-01.
+
+    Examples
+    --------
+    >>> calendar_date(18262.9), calendar_date(-1.0)
+    ('2020-01-01', '1969-12-31')
+    """
+    return str(datetime.date(1970, 1, 1) + datetime.timedelta(days=math.floor(days)))
 
 
 def percent(share: float) -> str:

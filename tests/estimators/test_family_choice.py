@@ -52,7 +52,7 @@ def test_columns_of_all_kinds_are_fitted_and_predicted(name, missing):
     model = model.fit(table, y) if "links" not in name else model.fit(table, **known())
     bounds = np.array(model.lower_bounds_)
     assert (np.diff(bounds) >= -1e-9 * np.abs(bounds[:-1])).all()
-    assert model._schema.kinds == ("gaussian", "categorical", "poisson", "bernoulli")
+    assert model._schema.kinds == ("gaussian", "categorical", "negative_binomial", "bernoulli")
     assert clustering_accuracy_score(Y, model.labels_) > 0.8
     assert clustering_accuracy_score(Y, model.predict(frame(seed=2))) > 0.75
     np.testing.assert_allclose(model.predict_proba(table).sum(axis=1), 1.0)

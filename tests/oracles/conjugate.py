@@ -11,10 +11,13 @@ from sidelight.families.conjugate import (
     AtomGaussian,
     BernoulliParameters,
     BetaBernoulli,
+    BetaContinuationRatio,
+    BetaNegativeBinomial,
     DirichletCategorical,
     DirichletMultinomial,
     GammaPoisson,
     MultinomialParameters,
+    NegativeBinomialParameters,
     NormalGamma,
     NormalGammaParameters,
     NormalWishart,
@@ -62,6 +65,9 @@ def draw(parameters, k, n, rng):
             return (rng.beta(parameters.ones[k], parameters.zeros[k], size=(n, len(parameters.ones[k]))),)
         case PoissonParameters():
             return (rng.gamma(parameters.shapes[k], 1 / parameters.rates[k], size=(n, len(parameters.shapes[k]))),)
+        case NegativeBinomialParameters():
+            successes, failures, sizes = (values[k] for values in parameters)
+            return rng.beta(successes, failures, size=(n, len(sizes))), np.tile(sizes, (n, 1))
     raise NotImplementedError(type(parameters))
 
 
@@ -83,6 +89,8 @@ def log_density(theta, parameters, k):
             return stats.beta.logpdf(theta[0], parameters.ones[k], parameters.zeros[k]).sum(axis=1)
         case PoissonParameters():
             return stats.gamma.logpdf(theta[0], parameters.shapes[k], scale=1 / parameters.rates[k]).sum(axis=1)
+        case NegativeBinomialParameters():
+            return stats.beta.logpdf(theta[0], parameters.successes[k], parameters.failures[k]).sum(axis=1)
     raise NotImplementedError(type(parameters))
 
 
@@ -103,6 +111,8 @@ def log_likelihood(x, theta, parameters):
             return stats.bernoulli.logpmf(x[seen], theta[0][:, seen]).sum(axis=1)
         case PoissonParameters():
             return stats.poisson.logpmf(x[seen], theta[0][:, seen]).sum(axis=1)
+        case NegativeBinomialParameters():
+            return stats.nbinom.logpmf(x[seen], theta[1][:, seen], theta[0][:, seen]).sum(axis=1)
     raise NotImplementedError(type(parameters))
 
 
@@ -121,6 +131,8 @@ def emit(theta, parameters, rng, length=0):
             return rng.binomial(1, theta[0])
         case PoissonParameters():
             return rng.poisson(theta[0])
+        case NegativeBinomialParameters():
+            return rng.negative_binomial(theta[1], theta[0])
     raise NotImplementedError(type(parameters))
 
 
@@ -161,6 +173,15 @@ def atom_parts(family, parameters, X):
     return list(zip(parameters, (indicators, others), strict=True))
 
 
+def ordinal_steps(family, parameters, X):
+    """Return an ordinal case as Bernoulli columns, one for each step: did a cell that came so far stop there?"""
+    steps = []
+    for codes, n_categories in zip(X.T, family.categories, strict=True):
+        for step in range(n_categories - 1):
+            steps.append(np.where(codes >= step, codes == step, np.nan))  # a comparison with NaN is false
+    yield BernoulliParameters(parameters.stops, parameters.passes), np.stack(steps, axis=1)
+
+
 def perturbed(parameters, rng, size):
     """Return posteriors a little away from the given ones, along a random direction."""
     if isinstance(parameters, NormalWishartParameters):
@@ -181,6 +202,10 @@ def perturbed(parameters, rng, size):
         widths = np.sqrt(b / (a * kappa))
         moved = [value * np.exp(size * rng.normal(size=value.shape)) for value in (kappa, a, b)]
         return NormalGammaParameters(means + size * widths * rng.normal(size=means.shape), *moved)
+    if isinstance(parameters, NegativeBinomialParameters):
+        # Sizes are chosen from a grid.
+        moved = [value * np.exp(size * rng.normal(size=value.shape)) for value in parameters[:2]]
+        return NegativeBinomialParameters(*moved, parameters.sizes)
     if type(parameters) is tuple:
         return tuple(perturbed(part, rng, size) for part in parameters)
     return type(parameters)(*(value * np.exp(size * rng.normal(size=value.shape)) for value in parameters))
@@ -204,6 +229,10 @@ def table(name, rng, n):
         categories = (2, 4, 3)
         X = np.stack([(group + rng.integers(v, size=n) // 2) % v for v in categories], axis=1).astype(float)
         return DirichletCategorical(categories, rng.uniform(0.3, 2.0, size=9)), X
+    if name == "ordinal":
+        categories = (2, 5, 3)
+        X = np.stack([np.minimum(group + rng.integers(v, size=n) // 2, v - 1) for v in categories], axis=1)
+        return BetaContinuationRatio(categories, rng.uniform(0.3, 2, size=7), rng.uniform(0.3, 2, size=7)), X + 0.0
     if name == "multinomial":
         probabilities = rng.dirichlet(np.ones(5), size=COMPONENTS)
         X = np.stack([rng.multinomial(rng.integers(12), probabilities[g]) for g in group]).astype(float)
@@ -222,9 +251,23 @@ def table(name, rng, n):
         return AtomGaussian.scaled(
             usual, *(moment.filled(np.nan) for moment in (seen.mean(axis=0), seen.var(axis=0)))
         ), X
+    if name == "negative_binomial":
+        # With one size only, so that components do not depend on each other.
+        rates = rng.gamma(1.0, 5.0, size=(COMPONENTS, 3))[group] * rng.gamma(2.0, 0.5, size=(n, 3))
+        X = rng.poisson(rates).astype(float)
+        return BetaNegativeBinomial.scaled(X.mean(axis=0), shape=0.7, sizes=[2.0]), X
     assert name == "product"
     parts, columns, start = [], [], 0
-    for part in ("normal_wishart", "bernoulli", "poisson", "categorical", "normal_gamma", "atom"):
+    for part in (
+        "normal_wishart",
+        "bernoulli",
+        "poisson",
+        "categorical",
+        "normal_gamma",
+        "negative_binomial",
+        "ordinal",
+        "atom",
+    ):
         family, values = table(part, rng, n)
         parts.append((family, np.arange(start, start + values.shape[1])))
         columns.append(values)
@@ -241,6 +284,8 @@ NAMES = (
     "bernoulli",
     "poisson",
     "atom",
+    "negative_binomial",
+    "ordinal",
     "product",
 )
 # Words share the sum of their row, so that none of them may be missing.

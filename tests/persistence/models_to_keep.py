@@ -79,6 +79,17 @@ def _usual_values() -> Case:
     return Case(model.fit(table, SOME), table)
 
 
+def _whole_numbers_and_dates() -> Case:
+    table = pd.DataFrame({"words": np.array([0, 4, 12])[Y] * (1 + np.arange(len(Y)) % 4), "year": 2007 + Y})
+    levels = ["small", "middle", "large", "huge"]
+    table["size"] = pd.Categorical(np.array(levels)[Y], categories=levels, ordered=True)
+    table.loc[5, "size"] = None
+    table["since"] = pd.Timestamp("2020-01-03") + pd.to_timedelta(90.0 * Y + np.arange(len(Y)), unit="D")
+    table.loc[7, "since"] = pd.NaT
+    kinds = {"words": "negative_binomial", "year": "ordinal"}
+    return Case(BayesianMixture(family=kinds, n_components=4, random_state=0).fit(table, SOME), table)
+
+
 def _sparse() -> Case:
     table = counts()
     return Case(BayesianMixture(family="multinomial", random_state=0).fit(table, SOME), table)
@@ -114,6 +125,7 @@ _CASES = {name: (lambda name=name: _registered(name)) for name, _ in all_estimat
     "named labels": _named_labels,
     "mixed table": _mixed,
     "usual values": _usual_values,
+    "whole numbers and dates": _whole_numbers_and_dates,
     "sparse counts": _sparse,
     "missing cells": _missing,
     "stream": _stream,

@@ -6,8 +6,10 @@ from sidelight.tables.column_summary import (
     ColumnFigures,
     only_value_or_range,
     range_of_counts,
+    range_of_dates,
     range_of_numbers,
     share_of_yes,
+    shares_in_order,
     shares_of_categories,
     usual_value_and_range,
 )
@@ -32,6 +34,10 @@ def test_a_constant_column_has_one_value():
     assert only_value_or_range(NUMBERS._replace(categories=("a",), counts=np.array([4.0]))) == "a 100 %"
 
 
+def test_dates_have_the_first_and_the_last():
+    assert range_of_dates(NUMBERS._replace(least=18264.0, greatest=18753.5)) == "2020-01-03 to 2021-05-06"
+
+
 def test_zeros_and_ones_have_a_share():
     assert share_of_yes(NUMBERS._replace(mean=0.004)) == "under 1 % yes"
 
@@ -42,3 +48,10 @@ def test_the_most_frequent_categories_are_named():
     assert (
         shares_of_categories(figures._replace(categories=("a", "b"), counts=np.array([1.0, 3.0]))) == "b 75 %, a 25 %"
     )
+
+
+def test_ordered_categories_keep_their_order():
+    figures = NUMBERS._replace(categories=("low", "middle", "high"), counts=np.array([1.0, 4.0, 5.0]))
+    assert shares_in_order(figures) == "low 10 %, middle 40 %, high 50 %"
+    many = NUMBERS._replace(categories=tuple("abcdef"), counts=np.array([0.0, 3.0, 1.0, 3.0, 1.0, 0.0]))
+    assert shares_in_order(many) == "b to e, median c"

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sidelight.tables.comparison import MEANS, RATES, SHARES, Contrast
+from sidelight.tables.comparison import DATES, MEANS, RATES, SHARES, Contrast
 from sidelight.tables.schema import all_kinds
 
 
@@ -21,6 +21,15 @@ def test_means_differ_by_standard_deviations():
     assert MEANS.write_difference(-0.01) == "0.0"
     assert MEANS.write_sentence(3.0, 1.0, 4.0) == "higher (+4.0 sd: 3.00 against 1.00)"
     assert MEANS.write_value(12.345, 20.0) == "12.3"
+
+
+def test_dates_differ_by_days():
+    assert DATES.difference(contrast(20 * 18753.5, 20.0, 40 * 18264.0, 40.0, 9.0)) == pytest.approx(489.5)
+    assert DATES.write_difference(-489.7) == "−490 d"
+    assert DATES.write_difference(0.52) == "+0.5 d"
+    assert DATES.write_value(18264.0, 2e4) == "2020-01-03"
+    assert DATES.write_sentence(18753.5, 18264.0, 489.5) == "later by 490 days (2021-05-06 against 2020-01-03)"
+    assert DATES.write_sentence(18264.0, 18265.5, -1.5) == "earlier by 1.5 days (2020-01-03 against 2020-01-04)"
 
 
 def test_a_constant_feature_has_no_difference():

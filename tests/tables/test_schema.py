@@ -46,7 +46,7 @@ POLARS = pl.DataFrame(
     {
         "width": [0.5, None, 1.5, 2.0, 1.0, 0.0],
         "city": ["Rome", None, "Oslo", "Rome", "Oslo", "Rome"],
-        "size": pl.Series(["big", "small", None, "small", "big", "big"], dtype=pl.Enum(["small", "huge", "big"])),
+        "size": pl.Series(["big", "small", None, "small", "big", "big"], dtype=pl.Categorical),
         "visits": [0, 3, None, 0, 2, 5],
         "member": [True, None, False, True, True, False],
         "paid": pl.Series([1, None, 0, 1, 1, 0], dtype=pl.UInt8),
@@ -91,7 +91,9 @@ class TestKindsOfColumns:
             ([2015, 2016, 2011, 2020], "gaussian"),  # years
             ([23, 45, 31, 64], "gaussian"),  # ages
             ([1, 5, 4, 4, 3, 5], "gaussian"),  # ratings
-            ([0, 5, 4, 4, 5, 5, 4, 5, 4, 4, 3, 5], "gaussian"),  # ratings from 0
+            ([0, 5, 4, 4, 5, 5, 4, 5, 4, 4, 3, 5], "ordinal"),  # ratings from 0
+            ([2007, 2008, 2009] * 5, "ordinal"),  # years
+            ([0] * 20 + [1] * 9 + [2, 3, 7, 9, 20, 30], "negative_binomial"),
             ([-1, 0, 2, 1], "gaussian"),
             (range(100), "gaussian"),  # row numbers
         ],
@@ -154,6 +156,29 @@ class TestKindsOfColumns:
         assert columns.categories[1] == (9, 10)
         np.testing.assert_array_equal(encode(frame.assign(code=[9, 9, 10, 10]), columns)[:, 1], [0, 0, 1, 1])
 
+    def test_an_order_that_is_declared_is_kept(self):
+        sizes, levels = ["big", None, "small", "big"], ["small", "huge", "big"]
+        ordered = pd.DataFrame({"size": pd.Categorical(sizes, categories=levels, ordered=True)})
+        for frame in (ordered, pl.DataFrame({"size": pl.Series(sizes, dtype=pl.Enum(levels))})):
+            table, columns = read(frame)
+            assert columns.kinds == ("ordinal",)
+            assert columns.categories == (("small", "huge", "big"),)
+            np.testing.assert_array_equal(table[:, 0], [2, NAN, 0, 2])
+            assert learn_schema(frame, "categorical").categories == (("big", "small"),)
+
+    def test_numbers_that_are_ordinal_have_the_order_of_numbers(self):
+        frame = pd.DataFrame({"legs": [4, 2, 0, 8, 4], "dose": [0.5, 1.0, NAN, 2.5, 0.5]})
+        table, columns = read(frame, "ordinal")
+        assert columns.categories == ((0, 2, 4, 8), (0.5, 1, 2.5))
+        np.testing.assert_array_equal(table, [[2, 0], [1, 1], [0, NAN], [3, 2], [2, 0]])
+        later = frame.assign(legs=[2, 2, 6, 0, 0])
+        with pytest.warns(UserWarning, match="column 'legs' has categories .* fitted: 6"):
+            np.testing.assert_array_equal(encode(later, columns)[:, 0], [1, 1, NAN, 0, 0])
+
+    def test_text_without_an_order_is_not_ordinal(self):
+        with pytest.raises(ValueError, match="'city' is to be ordinal, but its text has no order; make it an ordered"):
+            learn_schema(PANDAS, {"city": "ordinal"})
+
     @pytest.mark.parametrize(
         ("family", "message"),
         [
@@ -173,9 +198,8 @@ class TestKindsOfColumns:
     @pytest.mark.parametrize(
         ("values", "message"),
         [
-            (pd.to_datetime(["2020-01-01", None, "2020-02-01"]), r"column 'x' holds times .*leave it out"),
-            ([datetime.date(2020, 1, 1), None, None], r"column 'x' holds times .*leave it out"),
-            (pd.to_timedelta([1, 2, 3], unit="h"), "column 'x' holds times"),
+            (pd.period_range("2020-01", periods=3, freq="M"), "column 'x' mixes values of types 'Period'"),
+            ([datetime.date(2020, 1, 1), 3, None], "column 'x' mixes values of types 'date', 'int'"),
             ([1, "a", 2.5], "column 'x' mixes values of types 'float', 'int', 'str'"),
             ([{"a": 1}, None, None], "column 'x' mixes values of types 'dict'"),
         ],
@@ -193,6 +217,68 @@ class TestKindsOfColumns:
         with pytest.raises(ValueError, match="column 'name' has 50 different values in 50 rows, such as 'person 0'"):
             learn_schema(frame, "auto")
         assert len(learn_schema(frame, {"name": "categorical"}).categories[0]) == 50
+
+
+class TestDates:
+    DAYS = (18264.0, NAN, 18753.5)  # since 1970-01-01
+    MOMENTS = (datetime.datetime(2020, 1, 3), None, datetime.datetime(2021, 5, 6, 12))
+
+    def days(self, frame, family="auto"):
+        table, columns = read(frame, family)
+        assert columns.kinds == ("date",)
+        return table[:, 0]
+
+    def test_they_are_days_since_1970_in_every_frame(self):
+        frames = [
+            pd.DataFrame({"when": pd.to_datetime(list(self.MOMENTS))}),
+            pd.DataFrame({"when": pd.Series(self.MOMENTS, dtype=object)}),
+            pl.DataFrame({"when": self.MOMENTS}),
+            np.array([[moment] for moment in self.MOMENTS], dtype=object),
+        ]
+        for frame in frames:
+            np.testing.assert_allclose(self.days(frame), self.DAYS, rtol=1e-15)
+        whole = [datetime.date(2020, 1, 3), None, datetime.date(1969, 12, 31)]
+        for frame in (pd.DataFrame({"when": whole}), pl.DataFrame({"when": whole})):
+            np.testing.assert_array_equal(self.days(frame, {"when": "date"}), [18264.0, NAN, -1.0])
+
+    def test_time_zones_are_taken_to_greenwich(self):
+        vienna = pd.to_datetime(["2020-01-03 01:00", None, "2021-05-06 14:00"]).tz_localize("Europe/Vienna")
+        zoned = pd.DataFrame({"when": vienna})
+        np.testing.assert_allclose(self.days(zoned), self.DAYS, rtol=1e-15)
+        np.testing.assert_allclose(self.days(zoned.astype(object)), self.DAYS, rtol=1e-15)
+        np.testing.assert_allclose(self.days(pl.from_pandas(zoned)), self.DAYS, rtol=1e-15)
+
+    def test_durations_are_days_and_times_of_day_are_hours(self):
+        durations = [datetime.timedelta(hours=36), None, datetime.timedelta(seconds=-864)]
+        times = [datetime.time(6, 30), None, datetime.time(23, 0, 36)]
+        frames = [
+            pd.DataFrame({"took": pd.to_timedelta(durations), "at": times}),
+            pd.DataFrame({"took": durations, "at": times}, dtype=object),
+            pl.DataFrame({"took": durations, "at": times}),
+        ]
+        for frame in frames:
+            table, columns = read(frame)
+            assert columns.kinds == ("gaussian", "gaussian")
+            np.testing.assert_allclose(table, [[1.5, 6.5], [NAN, NAN], [-0.01, 23.01]], rtol=1e-12)
+
+    def test_dates_and_numbers_do_not_stand_for_each_other(self):
+        dates, numbers = pl.DataFrame({"x": [datetime.date(2020, 1, 3)]}), pl.DataFrame({"x": [18264.0]})
+        with pytest.raises(ValueError, match="column 'x' is to be gaussian, but holds dates; give it the family 'dat"):
+            learn_schema(dates, "gaussian")
+        with pytest.raises(ValueError, match="column 'x' is to be date, but holds numbers; make them dates"):
+            learn_schema(numbers, "date")
+        with pytest.raises(ValueError, match="column 'x' is to be date, but holds numbers"):
+            encode(numbers, learn_schema(dates, "auto"))
+        with pytest.raises(ValueError, match="column 'x' is to be gaussian, but holds dates"):
+            encode(dates, learn_schema(numbers, "auto"))
+        nothing = pl.DataFrame({"x": pl.Series([None], dtype=pl.Float64)})
+        assert np.isnan(encode(nothing, learn_schema(dates, "auto"))).all()
+
+    def test_they_are_described_with_the_other_numbers(self):
+        columns = learn_schema(pl.DataFrame({"a": [1.5], "when": [datetime.date(2020, 1, 3)], "b": ["x"]}), "auto")
+        assert columns.families == ("gaussian", "gaussian", "categorical")
+        np.testing.assert_array_equal(columns.of_family("gaussian"), [0, 1])
+        np.testing.assert_array_equal(columns.of_kind("gaussian"), [0])
 
 
 class TestLaterTables:

@@ -4,9 +4,29 @@
 ways to compute log densities and sufficient statistics of a block of rows.
 """
 
-from sidelight.families.conjugate import Atom, Bernoulli, Categorical, Ignored, Multinomial, Poisson
-from sidelight.families.gaussian import Gaussian
+from sidelight.families.conjugate import (
+    Atom,
+    Bernoulli,
+    Categorical,
+    Ignored,
+    Multinomial,
+    NegativeBinomial,
+    Ordinal,
+    Poisson,
+)
+from sidelight.families.gaussian import Date, Gaussian
 from sidelight.tables.schema import register_kind
 
-for _kind in (Ignored, Gaussian, Atom, Poisson, Bernoulli, Categorical, Multinomial):
+for _kind in (
+    Ignored,
+    Gaussian,
+    Date,
+    Atom,
+    Poisson,
+    NegativeBinomial,
+    Ordinal,
+    Bernoulli,
+    Categorical,
+    Multinomial,
+):
     register_kind(_kind)

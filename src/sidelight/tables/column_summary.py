@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sidelight._typing import FloatArray
-from sidelight._wording import measured, percent, with_minus
+from sidelight._wording import calendar_date, measured, percent, with_minus
 
 _CATEGORIES_NAMED = 4
 
@@ -61,6 +61,11 @@ def only_value_or_range(figures: ColumnFigures) -> str:
     return range_of_numbers(figures)
 
 
+def range_of_dates(figures: ColumnFigures) -> str:
+    """Return the first and the last date."""
+    return f"{calendar_date(figures.least)} to {calendar_date(figures.greatest)}"
+
+
 def share_of_yes(figures: ColumnFigures) -> str:
     """Return the share of ones among zeros and ones."""
     return f"{percent(figures.mean)} yes"
@@ -73,6 +78,18 @@ def shares_of_categories(figures: ColumnFigures) -> str:
     words = [f"{figures.categories[code]} {percent(float(figures.counts[code] / total))}" for code in order]
     left = len(figures.categories) - len(words)
     return ", ".join(words) + (f" and {left} more" if left else "")
+
+
+def shares_in_order(figures: ColumnFigures) -> str:
+    """Return the shares of ordered categories in their order; of many, where they start, where half is and the end."""
+    total = figures.counts.sum()
+    if len(figures.categories) <= _CATEGORIES_NAMED:
+        shares = zip(figures.categories, figures.counts, strict=True)
+        return ", ".join(f"{category} {percent(float(count / total))}" for category, count in shares)
+    seen = np.flatnonzero(figures.counts)
+    median = int(np.searchsorted(np.cumsum(figures.counts), 0.5 * total))
+    least, half, greatest = (figures.categories[code] for code in (seen[0], median, seen[-1]))
+    return f"{least} to {greatest}, median {half}"
 
 
 def _scale(figures: ColumnFigures) -> float:

@@ -1,11 +1,11 @@
-"""How clusters are compared on a column: by means, by shares of rows, or by rates."""
+"""How clusters are compared on a column: by means of numbers or dates, by shares of rows, or by rates."""
 
 from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
 from sidelight._typing import BoolArray, FloatArray
-from sidelight._wording import measured, percent, signed
+from sidelight._wording import calendar_date, measured, percent, signed
 
 # Half a row at the overall rate keeps the ratio of two rates finite.
 _PRIOR_ROWS = 0.5
@@ -102,6 +102,30 @@ class _Means(Comparison):
         return signed(difference, 1)
 
 
+class _Dates(Comparison):
+    """Means of dates; the difference is in days."""
+
+    centred = True
+
+    def difference(self, contrast: Contrast) -> FloatArray:
+        return contrast.inside - contrast.outside
+
+    def write_difference(self, difference: float) -> str:
+        return f"{signed(difference, _decimals(difference))} d"
+
+    def write_value(self, value: float, scale: float) -> str:
+        return calendar_date(value)
+
+    def write_sentence(self, inside: float, outside: float, difference: float) -> str:
+        direction = "later" if inside > outside else "earlier"
+        days = f"{abs(difference):.{_decimals(difference)}f}"
+        return f"{direction} by {days} days ({calendar_date(inside)} against {calendar_date(outside)})"
+
+
+def _decimals(days: float) -> int:
+    return 0 if abs(days) >= 10 else 1
+
+
 class _Shares(Comparison):
     """Shares of rows; the difference is in percentage points."""
 
@@ -135,7 +159,7 @@ class _Rates(Comparison):
         return f"{'×' if difference >= 0 else '÷'}{written}"
 
 
-MEANS, SHARES, RATES = _Means(), _Shares(), _Rates()
+MEANS, DATES, SHARES, RATES = _Means(), _Dates(), _Shares(), _Rates()
 
 
 def ratio(above: FloatArray, below: FloatArray, otherwise: FloatArray) -> FloatArray:

@@ -1,7 +1,7 @@
 """The columns of a frame or an array as they come, each with what it holds."""
 
 import datetime
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any, NamedTuple
@@ -13,7 +13,6 @@ from sidelight._typing import AnyArray, BoolArray, IntArray
 from sidelight.tables.usual_values import MOST_CELLS, rows_to_look_at
 from sidelight.tables.validation import as_frame, column_label
 
-_TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
 # pandas' own marks of a missing value; pandas is not a dependency.
 _MISSING_TYPES = ("NAType", "NaTType")
 # Of an array with many columns fewer rows are looked at, so that this many cells are held in memory; but no fewer rows.
@@ -28,13 +27,17 @@ class RawColumn(NamedTuple):
     label : str
         What messages call it.
     values : (n,)
-        Floats, NaN where missing; objects, None where missing, if it holds text or objects.
-    holds : {"numbers", "integers", "booleans", "text", "objects"}
+        Floats, NaN where missing; objects, None where missing, if it holds text or objects. Dates are days since
+        1970-01-01, UTC where they have a time zone; durations are numbers of days, times of day numbers of hours.
+    holds : {"numbers", "integers", "booleans", "dates", "text", "objects"}
+    levels : tuple, optional
+        The categories in their order, where the column declares one.
     """
 
     label: str
     values: AnyArray
     holds: str
+    levels: tuple[Any, ...] | None = None
 
     def cells(self) -> list[Any]:
         """Return the cells as Python objects, None where missing."""
@@ -104,13 +107,16 @@ def _varies(X: AnyArray, few: AnyArray, constant: IntArray) -> BoolArray:
 def _from_series(series: "nw.Series[Any]") -> RawColumn:
     label, kind = f"column {series.name!r}", series.dtype
     if kind.is_temporal():
-        raise _time_error(label, str(kind))
+        return _from_times(label, series)
     if kind.is_float():
         return RawColumn(label, series.to_numpy(), "numbers")
     if kind.is_numeric() or kind == nw.Boolean:
         holds = "booleans" if kind == nw.Boolean else "integers" if kind.is_integer() else "numbers"
         return RawColumn(label, series.cast(nw.Float64).to_numpy(), holds)
-    if kind in (nw.String, nw.Categorical, nw.Enum):
+    if isinstance(kind, nw.Enum):
+        # What narwhals calls ordered categories of pandas, and the categories of polars that have an order.
+        return RawColumn(label, _without_marks(series.to_numpy()), "text", tuple(kind.categories))
+    if kind in (nw.String, nw.Categorical):
         return RawColumn(label, _without_marks(series.to_numpy()), "text")
     if kind in (nw.Object, nw.Unknown):
         return _from_objects(label, series.to_numpy())
@@ -123,9 +129,9 @@ def _from_objects(label: str, values: AnyArray) -> RawColumn:
     """Return a column of Python objects as what all of them are."""
     cells = _without_marks(values)
     types = {type(cell) for cell in cells.tolist() if cell is not None}
-    for kind in types:
-        if issubclass(kind, _TIMES):
-            raise _time_error(label, kind.__name__)
+    for held, instances, number in _TIMES:
+        if types and all(issubclass(kind, instances) for kind in types):
+            return RawColumn(label, np.array([np.nan if cell is None else number(cell) for cell in cells]), held)
     holds = _held(types)
     return RawColumn(label, cells if holds in ("text", "objects") else cells.astype(float), holds)
 
@@ -155,8 +161,35 @@ def _is_missing(value: Any) -> bool:
     )
 
 
-def _time_error(label: str, kind: str) -> ValueError:
-    return ValueError(
-        f"X: {label} holds times ({kind}), which no family describes; turn it into numbers (days since a date, the "
-        "hour of the day, …) or leave it out."
-    )
+def _days_since_1970(date: Any) -> float:
+    if isinstance(date, datetime.datetime) and date.tzinfo is not None:
+        date = date.astimezone(datetime.UTC).replace(tzinfo=None)
+    return float((np.datetime64(date, "us") - np.datetime64(0, "us")) / np.timedelta64(1, "D"))
+
+
+def _days(duration: Any) -> float:
+    return float(np.timedelta64(duration, "us") / np.timedelta64(1, "D"))
+
+
+def _hours(time: datetime.time) -> float:
+    return time.hour + (time.minute + (time.second + time.microsecond / 1e6) / 60) / 60
+
+
+# What a column holds, the types of its cells, and the number that each of them is.
+_TIMES: tuple[tuple[str, tuple[type, ...], Callable[[Any], float]], ...] = (
+    ("dates", (datetime.date, np.datetime64), _days_since_1970),
+    ("numbers", (datetime.timedelta, np.timedelta64), _days),
+    ("numbers", (datetime.time,), _hours),
+)
+_MICROSECONDS_PER_DAY = 86_400e6
+
+
+def _from_times(label: str, series: "nw.Series[Any]") -> RawColumn:
+    """Return a column of dates, durations or times of day as numbers."""
+    if series.dtype == nw.Duration:
+        microseconds, holds = series.dt.total_microseconds(), "numbers"
+    elif series.dtype in (nw.Date, nw.Datetime):
+        microseconds, holds = series.dt.timestamp("us"), "dates"
+    else:
+        return _from_objects(label, np.array(series.to_list(), dtype=object))
+    return RawColumn(label, microseconds.cast(nw.Float64).to_numpy() / _MICROSECONDS_PER_DAY, holds)

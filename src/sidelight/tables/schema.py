@@ -41,6 +41,12 @@ class ColumnKind(ABC):
         Which cells fit, in words; None where every number does.
     encodes : bool
         Whether cells are categories of any type, which become codes 0, 1, 2, …
+    dates : bool
+        Whether cells are dates, which become days since 1970-01-01; dates are of no other kind.
+    joins : str, optional
+        The name of the kind whose family describes these columns together with its own; None for a family of their own.
+    ordered : bool
+        Whether the categories have an order.
     compositional : bool
         Whether it describes whole rows, so that a table has it in all columns or in none, and a cell counts as its
         share of the sum of its row.
@@ -59,6 +65,9 @@ class ColumnKind(ABC):
     plural: ClassVar[str]
     takes: ClassVar[str | None] = None
     encodes: ClassVar[bool] = False
+    ordered: ClassVar[bool] = False
+    dates: ClassVar[bool] = False
+    joins: ClassVar[str | None] = None
     compositional: ClassVar[bool] = False
     in_arrays: ClassVar[bool] = False
     ignores: ClassVar[bool] = False
@@ -174,6 +183,15 @@ class Schema:
             return None
         return np.array([np.nan if value is None else value for value in self.usual])
 
+    @property
+    def families(self) -> tuple[str, ...]:
+        """The name of the kind whose family describes each column."""
+        return tuple(kind_named(name).joins or name for name in self.kinds)
+
+    def of_family(self, kind: str) -> IntArray:
+        """Return the numbers of the columns that the family of a kind describes."""
+        return np.flatnonzero(np.array(self.families) == kind)
+
     def label(self, number: int) -> str:
         """Return what messages call a column."""
         return column_label(number, self.names)
@@ -185,9 +203,10 @@ def learn_schema(X: Any, family: FamilyChoice) -> Schema:
     A Gaussian is what a column of numbers is taken for, or an atom where one value is frequent. That holds for whole
     arrays of numbers, integers too: an array does not say what its columns mean. A frame does: each kind says which of
     its columns it recognises (:meth:`~sidelight.tables.schema.ColumnKind.recognises`). Text is categorical, booleans
-    are Bernoulli, floats are Gaussian or atoms, and so are integers unless they are 0 and 1 only (Bernoulli) or small
-    counts (Poisson). Arrays of objects or strings are taken column by column, as frames are. Of large arrays of numbers
-    some rows are looked at.
+    are Bernoulli, floats are Gaussian or atoms, categories with an order are ordinal and dates are dates. Integers that
+    are 0 and 1 only are Bernoulli; others are what has most evidence: counts (Poisson, or negative binomial where they
+    vary more) if they start at 0 and are small, ordinal if they have few values, and Gaussian. Arrays of objects or
+    strings are taken column by column, as frames are. Of large arrays of numbers some rows are looked at.
 
     Columns that hold one value only, or none, say nothing about clusters. They are left out, with a warning that names
     them; a table of constant columns keeps them.
@@ -280,7 +299,7 @@ def _position(key: Any, names: tuple[Any, ...] | None, n_columns: int) -> int:
 
 
 def _left_out(columns: Sequence[RawColumn], wanted: Sequence[str]) -> set[int]:
-    """Return which of the columns that the user has not named to leave out: empty ones, and constant ones beside others.
+    """Return which columns that the user has not named to leave out: empty ones, and constant ones beside others.
 
     Where no column varies, constant ones are kept: all rows are alike then, and make one cluster.
     """
@@ -317,7 +336,15 @@ def _recognised(raw: RawColumn, *, in_array: bool) -> str:
 
 
 def _check_holds(raw: RawColumn, kind: str) -> None:
-    """Refuse text where a family needs numbers."""
+    """Refuse text where a family needs numbers, and dates and numbers for each other."""
+    observed = raw.values.dtype == object or not np.isnan(raw.values).all()
+    if observed and raw.holds == "dates" and not kind_named(kind).dates:
+        raise ValueError(f"X: {raw.label} is to be {kind}, but holds dates; give it the family 'date' when fitting.")
+    if observed and raw.holds != "dates" and kind_named(kind).dates:
+        raise ValueError(
+            f"X: {raw.label} is to be {kind}, but holds {raw.holds}; make them dates, or give the column another "
+            "family when fitting."
+        )
     if not kind_named(kind).encodes and raw.values.dtype == object:
         row = next((row for row, cell in enumerate(raw.values) if cell is not None), None)
         if row is None:
@@ -348,7 +375,9 @@ def _categories_of(raw: RawColumn, name: str, *, named: bool) -> tuple[Any, ...]
         text = raw.values.dtype == object
         return (_categories(raw, named=True) if raw.n_values() == 1 else ()) if text else None
     _check_holds(raw, name)
-    return _categories(raw, named=named) if kind.encodes else None
+    if not kind.encodes:
+        return None
+    return _levels(raw) if kind.ordered else _categories(raw, named=named)
 
 
 def _categories(raw: RawColumn, *, named: bool) -> tuple[Any, ...]:
@@ -362,6 +391,20 @@ def _categories(raw: RawColumn, *, named: bool) -> tuple[Any, ...]:
             "like names rather than categories; leave it out, or give it the family 'categorical'."
         )
     return found
+
+
+def _levels(raw: RawColumn) -> tuple[Any, ...]:
+    """Return the ordered categories of a column: those it declares, or its numbers."""
+    if raw.levels is not None:
+        return raw.levels
+    if raw.values.dtype == object and any(cell is not None for cell in raw.values):
+        raise ValueError(
+            f"X: {raw.label} is to be ordinal, but its text has no order; make it an ordered categorical "
+            "(pandas.Categorical(…, categories=[…], ordered=True), polars.Enum([…])), or give it the family "
+            "'categorical'."
+        )
+    numbers = sorted({cell for cell in raw.cells() if cell is not None})
+    return tuple(int(number) if number == int(number) else number for number in numbers)
 
 
 def _codes(raw: RawColumn, categories: tuple[Any, ...]) -> FloatArray:

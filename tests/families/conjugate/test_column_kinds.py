@@ -1,21 +1,24 @@
 """Kinds of columns: which columns they recognise, which cells do not fit, and the priors they scale on a table."""
 
-from typing import NamedTuple
+import os
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from sidelight.estimators.base.emission import ConjugateGaussians, expected_spread
-from sidelight.families.conjugate import Bernoulli, Categorical, Multinomial, Poisson
+from sidelight.families.conjugate import Bernoulli, Categorical, Multinomial, NegativeBinomial, Ordinal, Poisson
 from sidelight.families.gaussian import Gaussian
+from sidelight.tables.frame import RawColumn
+from sidelight.tables.schema import learn_schema
 from sidelight.tables.survey import Survey
 
-KINDS = (Gaussian(), Poisson(), Bernoulli(), Categorical(), Multinomial())
+KINDS = (Gaussian(), Poisson(), NegativeBinomial(), Ordinal(), Bernoulli(), Categorical(), Multinomial())
 
 
-class Column(NamedTuple):
-    values: np.ndarray
-    holds: str
+def held(values, holds, levels=None):
+    return RawColumn("x", values, holds, levels)
 
 
 def survey_of(mean, variance):
@@ -23,24 +26,30 @@ def survey_of(mean, variance):
 
 
 def integers(*values):
-    return Column(np.array(values, dtype=float), "integers")
+    return held(np.array(values, dtype=float), "integers")
 
 
 @pytest.mark.parametrize(
     ("column", "names"),
     [
-        (Column(np.array([1.5, np.nan]), "numbers"), {"gaussian"}),
-        (Column(np.array([0.0, 1.0]), "booleans"), {"bernoulli"}),
-        (Column(np.array(["a", None], dtype=object), "text"), {"categorical"}),
-        (Column(np.array(["a", 1], dtype=object), "objects"), set()),
+        (held(np.array([1.5, np.nan]), "numbers"), {"gaussian"}),
+        (held(np.array([0.0, 1.0]), "booleans"), {"bernoulli"}),
+        (held(np.array(["a", None], dtype=object), "text"), {"categorical"}),
+        (held(np.array(["a", None], dtype=object), "text", ("b", "a")), {"ordinal"}),
+        (held(np.array(["a", 1], dtype=object), "objects"), set()),
         (integers(0, 1, np.nan, 1), {"bernoulli", "gaussian"}),
         (integers(1, 1), {"bernoulli", "gaussian"}),
         (integers(0, 2, 7, 1), {"poisson", "gaussian"}),
         (integers(1, 2, 7), {"gaussian"}),
         (integers(-1, 0, 1), {"gaussian"}),
         (integers(0, 50, 90), {"gaussian"}),
-        (integers(0, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 10, 10, 10, 10, 10, 10, 10), {"gaussian", "poisson"}),
-        (integers(*[0, *[9] * 60]), {"gaussian"}),
+        (integers(0, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 10, 10, 10, 10, 10, 10, 10), {"gaussian", "ordinal"}),
+        (integers(*[0, *[9] * 60]), {"gaussian", "ordinal"}),
+        (integers(*[2007, 2008, 2009] * 10), {"gaussian", "ordinal"}),
+        (integers(*[2007, 2008, 2009]), {"gaussian"}),
+        (integers(*[3, 4, 4, 5, 5, 5, 5, 6, 6, 7] * 3), {"gaussian"}),  # as a Gaussian has them
+        (integers(*range(11), *range(11), *range(11)), {"gaussian"}),  # more than a few values
+        (integers(*[0] * 15, *[1] * 8, 2, 2, 3, 5, 9, 14, 30), {"gaussian", "negative_binomial"}),
         (integers(np.nan, np.nan), {"gaussian"}),
     ],
 )
@@ -51,10 +60,32 @@ def test_columns_are_recognised_by_what_they_hold(column, names):
 
 
 @pytest.mark.parametrize(
+    ("table", "columns"),
+    [
+        ("penguins", {"year": "ordinal", "body_mass_g": "gaussian", "island": "categorical"}),
+        ("zoo", {"legs": "ordinal", "hair": "bernoulli"}),
+        ("dermatology", {"erythema": "ordinal", "band-like_infiltrate": "ordinal", "family_history": "bernoulli"}),
+        ("breast_cancer_wisconsin", {"Cl.thickness": "ordinal", "Mitoses": "ordinal"}),
+        ("pima", {"pregnant": "negative_binomial", "glucose": "gaussian", "age": "gaussian"}),
+        ("haberman", {"positive_nodes": "negative_binomial", "age": "gaussian", "operation_year": "gaussian"}),
+        ("authorship", {"also": "negative_binomial", "been": "negative_binomial", "the": "gaussian"}),
+        ("pendigits", {"x1": "gaussian", "y8": "atom"}),
+    ],
+)
+def test_columns_of_real_tables_are_recognised(table, columns):
+    path = Path(os.environ.get("SIDELIGHT_DATA", "")) / f"{table}.csv.gz"
+    if not path.is_file():
+        pytest.skip(f"{path.name} is not in the folder that SIDELIGHT_DATA names")
+    frame = pd.read_csv(path)[list(columns)]
+    assert dict(zip(columns, learn_schema(frame, "auto").kinds, strict=True)) == columns
+
+
+@pytest.mark.parametrize(
     ("kind", "good", "bad"),
     [
         (Bernoulli(), [0.0, 1.0, np.nan], [2.0, 0.5, -1.0, np.inf]),
         (Poisson(), [0.0, 3.0, 1e9, np.nan], [1.5, -1.0, np.inf, -np.inf]),
+        (NegativeBinomial(), [0.0, 3.0, 1e9, np.nan], [1.5, -1.0, np.inf, -np.inf]),
         (Multinomial(), [0.0, 3.0], [np.nan, -2.0, 0.5, np.inf]),
     ],
 )
@@ -65,7 +96,7 @@ def test_cells_that_do_not_fit_are_marked(kind, good, bad):
         np.testing.assert_array_equal(kind.misfits(np.array([1, 2], dtype=np.int64)), False)
 
 
-@pytest.mark.parametrize("kind", [Gaussian(), Bernoulli(), Poisson(), Categorical()])
+@pytest.mark.parametrize("kind", [Gaussian(), Bernoulli(), Poisson(), NegativeBinomial(), Ordinal(), Categorical()])
 def test_embedded_columns_have_variance_one_and_missing_cells_at_the_mean(kind):
     rng = np.random.default_rng(0)
     cells = rng.integers(0, 2, size=(50, 3)).astype(float)

@@ -115,15 +115,15 @@ class LearnedGaussians:
 def emission_of(schema: Schema, survey: Survey, settings: EmissionSettings) -> AnyFamily:
     """Return the family of a table: that of its columns' kind, or the product of several.
 
-    All columns of a kind are one part. Priors of kinds other than Gaussian are weak and need no choice.
+    All columns that a family describes are one part. Priors of kinds other than Gaussian are weak and need no choice.
     """
     without = np.isnan(survey.mean) if survey.usual is None else np.isnan(survey.mean) & np.isnan(survey.usual)
     empty = np.flatnonzero(without & [not kind_named(name).ignores for name in schema.kinds])
     if len(empty):
         raise ValueError(f"X: {schema.label(empty[0])} has no cell that is observed and counts; leave it out.")
     parts = []
-    for name in sorted(set(schema.kinds)):
-        numbers = schema.of_kind(name)
+    for name in sorted(set(schema.families)):
+        numbers = schema.of_family(name)
         categories = tuple(schema.categories[number] for number in numbers)
         parts.append((kind_named(name).family(survey.only(numbers), categories, settings), numbers))
     return parts[0][0] if len(parts) == 1 else ProductFamily(tuple(parts))

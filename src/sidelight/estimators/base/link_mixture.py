@@ -92,7 +92,7 @@ class LinkMixture(MixtureEstimator):
         check_number("prior_scale", self.prior_scale, least=0)
 
     def _settings(self, problem: Problem, survey: Survey) -> EmissionSettings:
-        d = len(self._schema.of_kind("gaussian"))
+        d = len(self._schema.of_family("gaussian"))
         prior_rows = d + _PRIOR_ROWS_BEYOND if self.prior_rows is None else self.prior_rows
         return LikelihoodGaussians(self.covariance_type, prior_rows, self.prior_scale)
 

@@ -336,7 +336,7 @@ class MixtureEstimator(FittedMixture):
         if set(self._schema.kinds) == {"gaussian"}:
             return survey_finite(self, table, weights)
         found = survey_columns(table, weights, self._schema)
-        gaussian = self._schema.of_kind("gaussian")
+        gaussian = self._schema.of_family("gaussian")
         gaps = gaussian[found.observed[gaussian] < found.total]
         if len(gaps):
             raise ValueError(

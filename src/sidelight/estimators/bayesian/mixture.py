@@ -78,10 +78,11 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
     """Mixture with priors on everything, which finds the number of clusters and listens to labels, links and blocks.
 
     Variational Bayes for a finite mixture or a Dirichlet process (Blei and Jordan 2006) of Gaussian, categorical,
-    Bernoulli, Poisson or multinomial columns, or of all of them in one table; cells may be missing. Side information
-    enters as a Potts field (after Echraibi et al. 2019): rows of one label attract each other, rows of different labels
-    repel each other, links that may be wrong pull and push by the logarithm of their odds; rows that certain must-links
-    or a block join share their component. Components that the bound can do without are dropped or merged.
+    ordinal, Bernoulli, Poisson, negative binomial or multinomial columns and dates, or of several of them in one table;
+    cells may be missing. Side information enters as a Potts field (after Echraibi et al. 2019): rows of one label
+    attract each other, rows of different labels repel each other, links that may be wrong pull and push by the
+    logarithm of their odds; rows that certain must-links or a block join share their component. Components that the
+    bound can do without are dropped or merged.
 
     A component belongs to the label most of whose rows it owns, or, if it owns none, to the label whose rows would go
     there by themselves; what is left are clusters without labels, "new 1" and so on.
@@ -91,11 +92,12 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
     n_components : int, optional
         Most components there may be; None is ten more than there are labels. What is not needed is dropped.
     family : str or mapping, default "auto"
-        "gaussian", "categorical", "bernoulli" or "poisson" for all columns, "multinomial" for rows of counts (which may
-        be sparse), or a mapping from columns to families. "auto" goes by the types of a frame's columns: text is
-        categorical, booleans are Bernoulli, small counts Poisson, numbers Gaussian, or "atom" where one value is
-        frequent, such as zero. Arrays of numbers are Gaussian or atoms. Columns that hold one value only, or none,
-        are left out with a warning ("ignored").
+        "gaussian", "atom", "date", "categorical", "ordinal", "bernoulli", "poisson" or "negative_binomial" for all
+        columns, "multinomial" for rows of counts (which may be sparse), or a mapping from columns to families. "auto"
+        goes by the types of a frame's columns: text is categorical, ordered categories are ordinal, booleans are
+        Bernoulli, dates are dates, numbers are Gaussian, or "atom" where one value is frequent, such as zero; whole
+        numbers are Gaussian, small counts or ordinal, whichever has the most evidence. Arrays of numbers are Gaussian
+        or atoms. Columns that hold one value only, or none, are left out with a warning ("ignored").
     covariance_type : {"full", "diag"}, default "full"
         Of Gaussian columns.
     weights : {"dirichlet_process", "dirichlet"}, default "dirichlet_process"
@@ -147,8 +149,8 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
     weights_ : (components,)
         Expected weights.
     means_, covariances_, mean_precision_, degrees_of_freedom_ : arrays
-        Of Gaussian components, as in scikit-learn; ``probabilities_`` or ``rates_`` of others, ``parts_`` of mixed
-        tables.
+        Of Gaussian components, as in scikit-learn; ``probabilities_``, ``rates_`` or ``sizes_`` of others, ``parts_``
+        of mixed tables.
     lower_bound_, lower_bounds_ : float, list of float
         The bound per row: at the end, and along the way.
     history_ : list of Snapshot
@@ -247,7 +249,7 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         return expected_gaussians(
             problem,
             survey,
-            self._schema.of_kind("gaussian"),
+            self._schema.of_family("gaussian"),
             covariance_type=covariance_type,
             scale=self.prior_scale,
             rows=self.prior_rows,
@@ -285,7 +287,7 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         label_names = problem.side.label_names
         layout = lay_out(label_names, self.n_components or most_groups(searched, len(label_names)), 1)
         backend = backend_for(self.passes_expected * searched.problem.n_rows * layout.n_components)
-        gaussian = self._schema.of_kind("gaussian")
+        gaussian = self._schema.of_family("gaussian")
         families = {
             name: emission_of(self._schema, survey, LearnedGaussians(self._expected(problem, survey, name)))
             for name in structures(len(gaussian))

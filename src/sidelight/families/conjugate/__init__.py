@@ -7,8 +7,14 @@ from sidelight.families.conjugate.dirichlet_multinomial import DirichletMultinom
 from sidelight.families.conjugate.family import ConjugateFamily
 from sidelight.families.conjugate.gamma_poisson import GammaPoisson, Poisson, PoissonParameters
 from sidelight.families.conjugate.ignored import Ignored, IgnoredColumns, IgnoredParameters
+from sidelight.families.conjugate.negative_binomial import (
+    BetaNegativeBinomial,
+    NegativeBinomial,
+    NegativeBinomialParameters,
+)
 from sidelight.families.conjugate.normal_gamma import NormalGamma, NormalGammaParameters
 from sidelight.families.conjugate.normal_wishart import NormalWishart, NormalWishartParameters, printed_divergence
+from sidelight.families.conjugate.ordinal import BetaContinuationRatio, Ordinal, OrdinalParameters
 from sidelight.families.conjugate.product import ProductFamily
 
 __all__ = [
@@ -17,6 +23,8 @@ __all__ = [
     "Bernoulli",
     "BernoulliParameters",
     "BetaBernoulli",
+    "BetaContinuationRatio",
+    "BetaNegativeBinomial",
     "Categorical",
     "CategoricalParameters",
     "ConjugateFamily",
@@ -28,10 +36,14 @@ __all__ = [
     "IgnoredParameters",
     "Multinomial",
     "MultinomialParameters",
+    "NegativeBinomial",
+    "NegativeBinomialParameters",
     "NormalGamma",
     "NormalGammaParameters",
     "NormalWishart",
     "NormalWishartParameters",
+    "Ordinal",
+    "OrdinalParameters",
     "Poisson",
     "PoissonParameters",
     "ProductFamily",

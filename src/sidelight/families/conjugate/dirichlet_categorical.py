@@ -7,20 +7,19 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.random import RandomState
-from scipy.sparse import csr_array
 from scipy.special import digamma
 
 from sidelight._storable import storable
-from sidelight._typing import AnyArray, FloatArray, IntArray
+from sidelight._typing import FloatArray, IntArray
 from sidelight.families.conjugate.family import (
     ConjugateFamily,
     dirichlet_divergence,
     dirichlet_evidence,
     symmetric_divergence,
 )
-from sidelight.families.evaluators.counts import CountEvaluator
+from sidelight.families.evaluators.codes import MANY_CATEGORIES, code_evaluator
 from sidelight.families.evaluators.evaluator import Evaluator
-from sidelight.families.exponential import CountStatistics, LinearEvaluator
+from sidelight.families.exponential import CountStatistics
 from sidelight.kernels.loops import Backend
 from sidelight.tables.column_summary import shares_of_categories
 from sidelight.tables.comparison import SHARES
@@ -62,40 +61,19 @@ class DirichletCategorical(ConjugateFamily[CategoricalParameters, CountStatistic
         return np.cumsum([0, *self.categories[:-1]])
 
     def evaluator(
-        self, parameters: CategoricalParameters, backend: Backend, *, many_categories: int = 10
+        self, parameters: CategoricalParameters, backend: Backend, *, many_categories: int = MANY_CATEGORIES
     ) -> Evaluator[CountStatistics]:
         """Return an evaluator of Σ_j [ψ(α_jx) − ψ(Σ_v α_jv)] and of the statistics.
 
         With more than ``many_categories`` categories per column, rows are sparse: their products are quicker then.
         """
-        return self._linear(self._relative(parameters, digamma), many_categories)
+        return code_evaluator(self._relative(parameters, digamma), self.categories, many_categories)
 
     def predictive(
-        self, parameters: CategoricalParameters, backend: Backend, *, many_categories: int = 10
+        self, parameters: CategoricalParameters, backend: Backend, *, many_categories: int = MANY_CATEGORIES
     ) -> Evaluator[CountStatistics]:
         """Return a scorer of new rows by Π_j α_jx / Σ_v α_jv."""
-        return self._linear(self._relative(parameters, np.log), many_categories)
-
-    def _linear(self, logs: FloatArray, many_categories: int) -> Evaluator[CountStatistics]:
-        """Return an evaluator of the sum over columns of their category's ``logs`` (components, Σ categories)."""
-        if len(self.concentrations) > many_categories * len(self.categories):
-            return CountEvaluator(logs, read=self._one_hot)
-        coefficients = np.concatenate([np.zeros((len(logs), 1)), logs], axis=1)
-        return LinearEvaluator(self._fill, coefficients, lambda sums: CountStatistics(sums[:, 0], sums[:, 1:]))
-
-    def _fill(self, block: AnyArray, out: FloatArray) -> None:
-        # A missing code marks the first feature, which is 1 anyway.
-        codes = np.where(np.isnan(block), 0.0, block + self._starts + 1.0).astype(np.intp)
-        out[1:] = 0.0
-        out[codes.T, np.arange(len(block))] = 1.0
-        out[0] = 1.0
-
-    def _one_hot(self, block: AnyArray) -> csr_array:
-        """Return the codes of a block as sparse rows of zeros and ones."""
-        seen = ~np.isnan(block)
-        codes = (block + self._starts)[seen].astype(np.intp)
-        ends = np.concatenate([[0], np.cumsum(seen.sum(axis=1))])
-        return csr_array((np.ones(len(codes)), codes, ends), shape=(len(block), len(self.concentrations)))
+        return code_evaluator(self._relative(parameters, np.log), self.categories, many_categories)
 
     def _relative(self, parameters: CategoricalParameters, function: Callable[[FloatArray], FloatArray]) -> FloatArray:
         """Return f(α_jv) − f(Σ_v α_jv)."""
@@ -159,8 +137,8 @@ class Categorical(ColumnKind):
     summary = staticmethod(shares_of_categories)
 
     def recognises(self, column: RawColumn) -> bool:
-        """Say whether a column holds text."""
-        return column.holds == "text"
+        """Say whether a column holds text or categories without an order."""
+        return column.holds == "text" and column.levels is None
 
     def embed(self, cells: Any, weights: FloatArray, survey: Survey, random: RandomState) -> FloatArray:
         """Return a direction for each of the most frequent categories of every column."""

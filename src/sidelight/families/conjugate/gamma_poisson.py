@@ -10,6 +10,7 @@ from scipy.special import digamma, gammaln
 from sidelight._storable import storable
 from sidelight._typing import AnyArray, FloatArray
 from sidelight.families.conjugate.family import ConjugateFamily, gamma_divergence, symmetric_gamma_divergence
+from sidelight.families.conjugate.margins import Margin, gaussian_evidence, log_evidence, margin_of
 from sidelight.families.evaluators.cells import CellwisePredictive, cell_evaluator
 from sidelight.families.evaluators.counts import log_factorials
 from sidelight.families.evaluators.evaluator import Evaluator
@@ -23,8 +24,6 @@ from sidelight.tables.survey import Survey
 
 # Above this mean a Gaussian describes counts as well as a Poisson distribution does.
 _LARGEST_MEAN = 20.0
-# Mixtures of Poisson distributions vary at least as much as one does; half is for small tables.
-_LEAST_DISPERSION = 0.5
 
 
 @storable("PoissonParameters")
@@ -130,28 +129,47 @@ class Poisson(ColumnKind):
     summary = staticmethod(range_of_counts)
 
     def recognises(self, column: RawColumn) -> bool:
-        """Say whether integers are counts: from 0 beyond 1, with mean at most 20 and variance half of it or more."""
-        seen = observed_integers(column)
-        if not seen.size or seen.min() != 0 or seen.max() <= 1:
-            return False
-        mean = seen.mean()
-        return bool(mean <= _LARGEST_MEAN and seen.var() >= _LEAST_DISPERSION * mean)
+        """Say whether integers look like counts, and have more evidence as Poisson counts than as Gaussian numbers."""
+        margin = count_margin(column)
+        return margin is not None and poisson_evidence(margin) > gaussian_evidence(margin)
 
     def misfits(self, cells: AnyArray) -> AnyArray:
         """Say of each cell whether it is neither a count nor missing."""
         return ~(np.isnan(cells) | is_count(cells))
 
     def embed(self, cells: Any, weights: FloatArray, survey: Survey, random: RandomState) -> FloatArray:
-        """Return the columns standardised after a square root, which gives counts of any size the same noise."""
-        roots = np.sqrt(cells)
-        observed = np.maximum(weights @ ~np.isnan(roots), np.finfo(float).tiny)
-        centred = roots - weights @ np.nan_to_num(roots) / observed
-        variances = weights @ np.square(np.nan_to_num(centred)) / observed
-        return np.nan_to_num(centred) / np.where(variances > 0, np.sqrt(variances), 1.0)
+        """Return the columns standardised after a square root."""
+        return standardised_roots(cells, weights)
 
     def family(self, survey: Survey, categories: Categories, settings: object) -> GammaPoisson:
         """Return the family in which a rate has the mean of its column, and as large a standard deviation."""
         return GammaPoisson.scaled(survey.mean, shape=1.0)
+
+
+def standardised_roots(cells: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return columns of counts standardised after a square root, which gives counts of any size the same noise."""
+    roots = np.sqrt(cells)
+    observed = np.maximum(weights @ ~np.isnan(roots), np.finfo(float).tiny)
+    centred = roots - weights @ np.nan_to_num(roots) / observed
+    variances = weights @ np.square(np.nan_to_num(centred)) / observed
+    return np.nan_to_num(centred) / np.where(variances > 0, np.sqrt(variances), 1.0)
+
+
+def count_margin(column: RawColumn) -> Margin | None:
+    """Return the margin of integers that look like counts, from 0 beyond 1 with a mean of at most 20; None of others.
+
+    The margin of a column does not tell how it goes with other columns, as coordinates and measurements do. Numbers
+    that do not start at 0, and large ones, stay Gaussian for that reason.
+    """
+    seen = observed_integers(column)
+    if not seen.size or seen.min() != 0 or seen.max() <= 1 or seen.mean() > _LARGEST_MEAN:
+        return None
+    return margin_of(seen)
+
+
+def poisson_evidence(margin: Margin) -> float:
+    """Return ln p(cells) of counts under one Poisson distribution."""
+    return log_evidence(GammaPoisson.scaled(margin.mean), margin)
 
 
 def _fill(cells: FloatArray, out: FloatArray) -> None:

@@ -51,6 +51,10 @@ class IgnoredColumns(ConjugateFamily[IgnoredParameters, CountStatistics]):
         """Return zero: nothing is learnt."""
         return 0.0
 
+    def log_evidence(self, statistics: CountStatistics) -> FloatArray:
+        """Return zeros."""
+        return np.zeros(len(statistics.mass))
+
     def divergence(self, parameters: IgnoredParameters) -> FloatArray:
         """Return zeros: components do not differ."""
         return np.zeros((len(parameters.values), len(parameters.values)))

@@ -126,7 +126,7 @@ class ProductFamily(ConjugateFamily[tuple[Any, ...], ProductStatistics]):
         """Return the product of the families whose priors are learned."""
         parts = tuple((family.relearned(part), columns) for family, columns, part in self._with(statistics.parts))
         unchanged = all(new is old for (new, _), (old, _) in zip(parts, self.parts, strict=True))
-        return self if unchanged else type(self)(parts)
+        return self if unchanged else replace(self, parts=parts)
 
     def divergence(self, parameters: tuple[Any, ...]) -> FloatArray:
         """Return the symmetric divergences of all pairs, the sum of the parts'."""
