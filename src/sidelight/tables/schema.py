@@ -280,7 +280,7 @@ def _position(key: Any, names: tuple[Any, ...] | None, n_columns: int) -> int:
 
 
 def _left_out(columns: Sequence[RawColumn], wanted: Sequence[str]) -> set[int]:
-    """Return which of the columns that the user has not named to leave out: empty ones, and constant ones beside others.
+    """Return which columns that the user has not named to leave out: empty ones, and constant ones beside others.
 
     Where no column varies, constant ones are kept: all rows are alike then, and make one cluster.
     """
