@@ -9,7 +9,14 @@ import numpy as np
 from sidelight._storable import tag_of, tagged
 from sidelight._typing import AnyArray
 from sidelight.exceptions import ForeignFileError
-from sidelight.persistence.encoding import SPARSE, field_names, is_estimator, is_plain_scalar, is_record
+from sidelight.persistence.encoding import (
+    SPARSE,
+    field_names,
+    is_estimator,
+    is_plain_scalar,
+    is_record,
+    optional_field_names,
+)
 from sidelight.persistence.format_1 import DROPPED, TAGS, DroppedParameter, upgraded, without_dropped
 
 _NO_NUMERAL = {text: float(text) for text in ("nan", "inf", "-inf")}
@@ -122,8 +129,10 @@ def _strings(content: Any) -> AnyArray:
 
 
 def _record(cls: type[Any], attributes: dict[str, Any]) -> Any:
-    if set(attributes) != set(field_names(cls)):
-        different = sorted(set(attributes) ^ set(field_names(cls)))
+    # Fields that came later have a default.
+    expected = set(field_names(cls))
+    if not expected - optional_field_names(cls) <= set(attributes) <= expected:
+        different = sorted(set(attributes) ^ expected)
         raise ForeignFileError(f"its {cls.__name__} and that of this version of sidelight differ in {different}")
     return cls(**attributes)
 

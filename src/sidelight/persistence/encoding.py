@@ -18,7 +18,7 @@ with one key, which says what it is::
 
 import base64
 import math
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -47,6 +47,13 @@ def is_record(cls: type) -> bool:
 def field_names(cls: type) -> tuple[str, ...]:
     """Return the names of a record's fields."""
     return tuple(field.name for field in fields(cls)) if is_dataclass(cls) else cls._fields  # type: ignore[attr-defined]
+
+
+def optional_field_names(cls: type) -> set[str]:
+    """Return the names of a record's fields that have a default."""
+    if is_dataclass(cls):
+        return {field.name for field in fields(cls) if field.default is not MISSING}
+    return set(cls._field_defaults)  # type: ignore[attr-defined]
 
 
 def is_plain_scalar(dtype: np.dtype[Any]) -> bool:

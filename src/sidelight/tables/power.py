@@ -12,9 +12,9 @@ logarithm is undone by an exponential, so that a column and its logarithm lead t
 (1964) measure from zero and so depend on shifts; Yeo and Johnson (2000) bend the two sides of the median apart and
 contain no logarithm of a column. Here y moves with x by shift and scale, and has slope one at the median.
 
-We depart from the papers at the ends: outside an interval ψ goes on as its tangent. It is then a map of all numbers onto
-all numbers with a continuous derivative: every cell has a density, densities of rows still integrate to one, and a new
-cell below the origin of a logarithm is far out, not an error.
+We depart from the papers at the ends: outside an interval ψ goes on as its tangent. It is then a map of all numbers
+onto all numbers with a continuous derivative: every cell has a density, densities of rows still integrate to one, and a
+new cell below the origin of a logarithm is far out, not an error.
 """
 
 from dataclasses import dataclass

@@ -1,9 +1,9 @@
 """Which transform a column wants: the one with the most evidence from one-dimensional Gaussian mixtures.
 
-A transform that makes a column normal may hide clusters that show as modes. So each transform of a grid is judged by the
-best mixture of one to five Gaussians on its scale: the log density of the cells in original units, the derivative of the
-transform included, less what BIC charges for the mixture (Schwarz 1978) and the prior for the bend. Leaving a column as
-it is wins unless another scale is better by what a parameter costs and a little more.
+A transform that makes a column normal may hide clusters that show as modes. So each transform of a grid is judged by
+the best mixture of one to five Gaussians on its scale: the log density of the cells in original units, the derivative
+of the transform included, less what BIC charges for the mixture (Schwarz 1978) and the prior for the bend. Leaving a
+column as it is wins unless another scale is better by what a parameter costs and a little more.
 """
 
 from typing import NamedTuple
@@ -88,7 +88,7 @@ def choose_power(cells: AnyArray, weights: FloatArray) -> PowerTransform | None:
 
     def transform(bending: float) -> PowerTransform:
         if bending > 0:
-            return PowerTransform(centre, scale, np.expm1(-bending) / short_left, short_left, np.inf)
+            return PowerTransform(centre, scale, float(np.expm1(-bending) / short_left), short_left, np.inf)
         rate = -bending / short_right
         return PowerTransform(centre, scale, -rate, max(short_left, _LEAST_LOG_SLOPE / rate), short_right)
 
@@ -175,7 +175,7 @@ def scale_evidence(bent: FloatArray, log_slopes: FloatArray, rows: float) -> Flo
 
 
 def _starts(points: FloatArray, n_components: int) -> list[FloatArray]:
-    """Return responsibilities (s, k, m) to start from: groups of equal numbers of points, and groups of equal widths."""
+    """Return responsibilities (s, k, m) to start from: groups of equal numbers of points, and of equal widths."""
     n_points = points.shape[1]
     numbers = np.arange(n_components)[:, None]
     equal = np.broadcast_to(np.arange(n_points) * n_components // n_points, points.shape)

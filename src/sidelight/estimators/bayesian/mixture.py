@@ -90,6 +90,11 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         types of a frame's columns: text is categorical, booleans are Bernoulli, small counts Poisson, numbers Gaussian.
     covariance_type : {"full", "diag"}, default "full"
         Of Gaussian columns.
+    power : {False, "auto"}, default False
+        "auto" takes Gaussian columns with a long tail on a logarithmic or exponential scale, each where the evidence
+        of one-dimensional mixtures of the column says so; ``column_powers_`` has the transforms. Bounds and densities
+        stay those of the rows as they are, ``means_`` and ``covariances_`` are on the new scales. Where ``mean_prior``
+        or ``covariance_prior`` is given, in the units of the table, columns are left as they are.
     weights : {"dirichlet_process", "dirichlet"}, default "dirichlet_process"
     concentration : float, optional
         η of the Dirichlet process, or α of every component of a Dirichlet; learned (Gamma(1, 1) prior) where not given.
@@ -140,7 +145,9 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         Expected weights.
     means_, covariances_, mean_precision_, degrees_of_freedom_ : arrays
         Of Gaussian components, as in scikit-learn; ``probabilities_`` or ``rates_`` of others, ``parts_`` of mixed
-        tables.
+        tables. Columns in ``column_powers_`` are on their transformed scale.
+    column_powers_ : dict of PowerTransform
+        The transforms of columns, by column name or number; empty where all are left as they are.
     lower_bound_, lower_bounds_ : float, list of float
         The bound per row: at the end, and along the way.
     history_ : list of Snapshot
@@ -171,6 +178,7 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         *,
         family: FamilyChoice = "auto",
         covariance_type: str = "full",
+        power: str | bool = False,
         weights: str = "dirichlet_process",
         concentration: float | None = None,
         strength: float = 100.0,
@@ -198,6 +206,7 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         self.n_components = n_components
         self.family = family
         self.covariance_type = covariance_type
+        self.power = power
         self.weights = weights
         self.concentration = concentration
         self.strength = strength
@@ -230,6 +239,9 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
 
     def _preferred_rows(self, side: SideInformation) -> IntArray:
         return side.labels
+
+    def _gives_numbers(self) -> bool:
+        return self.mean_prior is not None or self.covariance_prior is not None
 
     def _settings(self, problem: Problem, survey: Survey) -> EmissionSettings:
         return expected_gaussians(
@@ -376,7 +388,8 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         table = self._read_table(X, reset=first)
         n = table.shape[0]
         known = self._read_side(n, y, must_link, cannot_link, side, None)
-        batch = Problem(table, known, read_weights(sample_weight, n))
+        weights = read_weights(sample_weight, n)
+        batch = Problem(self._on_chosen_scales(table, weights) if first else table, known, weights)
         with one_blas_thread():
             survey = self._survey(table, batch.weights)
             before: Fit | KeptStream
