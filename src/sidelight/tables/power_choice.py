@@ -33,9 +33,9 @@ _BEND_DEVIATION = 1.5
 # In logarithms: slopes smaller than this would lose digits.
 _LEAST_LOG_SLOPE = -12.0
 # What another scale must be better by, in nats, beside half the logarithm of the number of rows.
-_MARGIN = 3.0
+_MARGIN = 4.0
 _MOST_COMPONENTS = 5
-_STEPS = 30
+_STEPS, _STEPS_TO_CONFIRM = 30, 150
 # Components are worth this many rows more, of this variance (of the column: one), so that none shrinks to a point.
 _PRIOR_ROWS = 2.0
 _PRIOR_VARIANCE = 0.01
@@ -92,10 +92,10 @@ def choose_power(cells: AnyArray, weights: FloatArray) -> PowerTransform | None:
         rate = -bending / short_right
         return PowerTransform(centre, scale, -rate, max(short_left, _LEAST_LOG_SLOPE / rate), short_right)
 
-    def evidence(bends: FloatArray) -> FloatArray:
+    def evidence(bends: FloatArray, n_steps: int = _STEPS) -> FloatArray:
         scales = [_on_scale(standard, None if bending == 0 else transform(bending)) for bending in bends]
         bent, slopes = (np.array(parts) for parts in zip(*scales, strict=True))
-        return scale_evidence(bent, slopes, points.rows) - 0.5 * np.square(bends / _BEND_DEVIATION)
+        return scale_evidence(bent, slopes, points.rows, n_steps) - 0.5 * np.square(bends / _BEND_DEVIATION)
 
     grid = np.concatenate([-_BENDS[::-1], [0.0], _BENDS])
     coarse = evidence(grid)
@@ -103,10 +103,12 @@ def choose_power(cells: AnyArray, weights: FloatArray) -> PowerTransform | None:
     # Around the best, between its neighbours.
     finer = np.linspace(grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)], _FINER)
     bends, found = np.append(grid, finer), np.append(coarse, evidence(finer))
-    bending = float(bends[found.argmax()])
-    if bending == 0 or found.max() - coarse[grid == 0][0] <= 0.5 * np.log(points.rows) + _MARGIN:
+    bending, least_gain = float(bends[found.argmax()]), 0.5 * np.log(points.rows) + _MARGIN
+    if found.max() - coarse[grid == 0][0] <= least_gain:
         return None
-    return transform(bending)
+    # Mixtures on the scale as it is may only be slower to converge.
+    straight, bent = evidence(np.array([0.0, bending]), _STEPS_TO_CONFIRM)
+    return transform(bending) if bent - straight > least_gain else None
 
 
 def _on_scale(standard: FloatArray, power: PowerTransform | None) -> tuple[FloatArray, FloatArray]:
@@ -151,7 +153,7 @@ def _centre_and_scale(values: FloatArray) -> tuple[float, float]:
     return float(median), float(scale if scale > 0 else values.std())
 
 
-def scale_evidence(bent: FloatArray, log_slopes: FloatArray, rows: float) -> FloatArray:
+def scale_evidence(bent: FloatArray, log_slopes: FloatArray, rows: float, n_steps: int = _STEPS) -> FloatArray:
     """Return the evidence (s,) of s scales: log density of the best mixture in original units, less what BIC charges.
 
     Parameters
@@ -162,6 +164,8 @@ def scale_evidence(bent: FloatArray, log_slopes: FloatArray, rows: float) -> Flo
         The logarithms of the derivatives there.
     rows : float
         How many rows the points count for together.
+    n_steps : int
+        Of EM.
     """
     mean, deviation = bent.mean(axis=1, keepdims=True), bent.std(axis=1, keepdims=True)
     standard = (bent - mean) / deviation
@@ -169,7 +173,7 @@ def scale_evidence(bent: FloatArray, log_slopes: FloatArray, rows: float) -> Flo
     for n_components in range(1, _MOST_COMPONENTS + 1):
         charge = 0.5 * (3 * n_components - 1) * np.log(rows)
         starts = _starts(standard, n_components)
-        found = mixture_log_likelihood(np.tile(standard, (len(starts), 1)), np.concatenate(starts), rows)
+        found = mixture_log_likelihood(np.tile(standard, (len(starts), 1)), np.concatenate(starts), rows, n_steps)
         best = np.maximum(best, found.reshape(len(starts), -1).max(axis=0) - charge)
     return np.asarray(best + rows * (log_slopes.mean(axis=1) - np.log(deviation[:, 0])))
 
@@ -185,7 +189,9 @@ def _starts(points: FloatArray, n_components: int) -> list[FloatArray]:
     return [(groups[:, None] == numbers).astype(float) for groups in groupings]
 
 
-def mixture_log_likelihood(points: FloatArray, responsibilities: FloatArray, rows: float) -> FloatArray:
+def mixture_log_likelihood(
+    points: FloatArray, responsibilities: FloatArray, rows: float, n_steps: int = _STEPS
+) -> FloatArray:
     """Return the log likelihood (s,) of Gaussian mixtures after some steps of EM.
 
     A point stands for an interval as wide as the way to its nearest neighbour, so its square is that of the interval's
@@ -199,6 +205,7 @@ def mixture_log_likelihood(points: FloatArray, responsibilities: FloatArray, row
         Where to start.
     rows : float
         How many rows the points of a mixture count for together.
+    n_steps : int
     """
     ways = np.diff(points, axis=1)
     widths = np.minimum(np.pad(ways, ((0, 0), (0, 1)), mode="edge"), np.pad(ways, ((0, 0), (1, 0)), mode="edge"))
@@ -207,7 +214,7 @@ def mixture_log_likelihood(points: FloatArray, responsibilities: FloatArray, row
     sums = features.transpose(0, 2, 1) * share
     parameters = np.empty((*responsibilities.shape[:2], 3))
     evidence = np.empty(0)
-    for _ in range(_STEPS):
+    for _ in range(n_steps):
         statistics = responsibilities @ sums
         mass, first, second = statistics[..., 0], statistics[..., 1], statistics[..., 2]
         means = first / np.maximum(mass, _TINY)

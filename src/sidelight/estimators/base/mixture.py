@@ -214,7 +214,7 @@ class MixtureEstimator(FittedMixture):
         weights = read_weights(sample_weight, table.shape[0])
         problem = Problem(self._on_chosen_scales(table, weights), known, weights)
         with one_blas_thread():
-            survey = self._survey(table, problem.weights)
+            survey = self._survey(problem.table, problem.weights)
             fitted = self._fit(problem, survey)
             warn_unless_converged(fitted.fit.trace, self.max_iter)
             self._store(fitted, known)

@@ -391,7 +391,7 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         weights = read_weights(sample_weight, n)
         batch = Problem(self._on_chosen_scales(table, weights) if first else table, known, weights)
         with one_blas_thread():
-            survey = self._survey(table, batch.weights)
+            survey = self._survey(batch.table, batch.weights)
             before: Fit | KeptStream
             if first:
                 ascent = self._ascend(batch, survey)
