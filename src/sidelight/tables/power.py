@@ -23,6 +23,7 @@ import numpy as np
 
 from sidelight._storable import storable
 from sidelight._typing import AnyArray, FloatArray
+from sidelight.tables.table import ArrayTable, Table
 
 
 @storable("PowerTransform")
@@ -130,4 +131,20 @@ def log_jacobian(cells: AnyArray, powers: Powers | None) -> FloatArray:
         if power is not None:
             found = power.log_derivative(cells[:, column])
             total += np.where(np.isnan(found), 0.0, found)
+    return total
+
+
+def transformed_table(table: Table, powers: Powers) -> Table:
+    """Return a dense table with its columns transformed: a copy in memory."""
+    return ArrayTable(np.concatenate([transformed(table.take(chunk), powers) for chunk in table.chunks()]))
+
+
+def table_log_jacobian(table: Table, weights: FloatArray | None, powers: Powers | None) -> float:
+    """Return the sum of the log determinants over the rows of a transformed table, each as often as it counts."""
+    if powers is None:
+        return 0.0
+    total = 0.0
+    for chunk in table.chunks():
+        found = log_jacobian(table.take(chunk), powers)
+        total += float(found.sum() if weights is None else found @ weights[chunk])
     return total

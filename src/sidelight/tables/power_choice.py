@@ -21,7 +21,7 @@ _POINTS = 100
 _MOST_ROWS = 1000.0
 # Columns with fewer different cells, or a cell that is this frequent, are left as they are.
 _LEAST_DIFFERENT = 20
-_FREQUENT = 0.2
+_FREQUENT = 0.1
 # Cells cut off at either end before scales are compared, at least one: one cell must not choose a scale.
 _CUT = 0.005
 # The end of the long tail, beyond which a transform is straight: the share of the cells outside.

@@ -25,7 +25,7 @@ from sidelight.kernels.loops import Backend, backend_for
 from sidelight.metrics import Violations, violations
 from sidelight.side import SideInformation
 from sidelight.side.transforms import pooled
-from sidelight.tables.power import Powers, log_jacobian, transformed
+from sidelight.tables.power import table_log_jacobian, transformed, transformed_table
 from sidelight.tables.power_choice import learn_powers
 from sidelight.tables.schema import FamilyChoice, Schema, encode, learn_schema
 from sidelight.tables.survey import Survey, survey_columns, survey_finite
@@ -265,7 +265,7 @@ class MixtureEstimator(FittedMixture):
             couplings=model.couplings,
             backend=backend,
             executor=Threads.for_jobs(self.n_jobs),
-            log_jacobian=_total_log_jacobian(problem.table, model.row_weights, self._schema.powers),
+            log_jacobian=table_log_jacobian(problem.table, model.row_weights, self._schema.powers),
         )
 
     def _sample(
@@ -327,7 +327,7 @@ class MixtureEstimator(FittedMixture):
         if powers is None:
             return table
         self._schema = replace(self._schema, powers=powers)
-        return ArrayTable(np.concatenate([transformed(table.take(chunk), powers) for chunk in table.chunks()]))
+        return transformed_table(table, powers)
 
     def _survey(self, table: Table, weights: FloatArray | None) -> Survey:
         """Look at all cells once and refuse those that no component has a density for."""
@@ -383,14 +383,3 @@ class MixtureEstimator(FittedMixture):
         self.n_iter_ = len(trace.objectives)
         self.converged_ = trace.converged
         self.violations_: Violations = violations(side, self.labels_)
-
-
-def _total_log_jacobian(table: Table, weights: FloatArray | None, powers: Powers | None) -> float:
-    """Return the log determinant of the transforms of all rows of a transformed table."""
-    if powers is None:
-        return 0.0
-    total = 0.0
-    for chunk in table.chunks():
-        found = log_jacobian(table.take(chunk), powers)
-        total += float(found.sum() if weights is None else found @ weights[chunk])
-    return total
