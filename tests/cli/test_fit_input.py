@@ -98,6 +98,7 @@ def test_everything_that_the_files_say(shop):
         confidence=1.0,
         model="bayesian",
         clusters=None,
+        power=None,
         seed=0,
         jobs=1,
         encoding="utf-8",

@@ -26,6 +26,7 @@ class FitRequest(NamedTuple):
     confidence: float
     model: str
     clusters: int | None
+    power: bool | None
     seed: int
     jobs: int
     encoding: str

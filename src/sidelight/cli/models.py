@@ -52,13 +52,32 @@ def check_takes(name: str, side: "SideInformation") -> None:
         raise Refusal(f"--model {name} cannot use {_NOUNS[statement]}; choose {others}, or leave them out.")
 
 
+def check_power(name: str, power: bool | None) -> None:
+    """Refuse to choose scales for a model that takes columns as they are, naming the models that do choose."""
+    if power is not None and not _chooses_scales(name):
+        others = " or ".join(other for other in MODELS if _chooses_scales(other))
+        raise Refusal(f"--model {name} takes columns as they are; choose {others}, or leave --power out.")
+
+
+def _chooses_scales(name: str) -> bool:
+    return "power" in MODELS[name].estimator().get_params()
+
+
 def make_model(
-    name: str, *, clusters: int | None, seed: int, jobs: int, kinds: dict[str, str], callbacks: "Iterable[Callback]"
+    name: str,
+    *,
+    clusters: int | None,
+    power: bool | None,
+    seed: int,
+    jobs: int,
+    kinds: dict[str, str],
+    callbacks: "Iterable[Callback]",
 ) -> Any:
     """Return an estimator to fit.
 
-    ``clusters`` is the largest number for a model that finds it, and ``kinds``, from columns to their kinds, are for a
-    model that takes columns of every kind.
+    ``clusters`` is the largest number for a model that finds it, ``power`` says whether columns may be transformed (the
+    model decides where None), and ``kinds``, from columns to their kinds, are for a model that takes columns of every
+    kind.
     """
     model = MODELS[name]
     settings: dict[str, Any] = {"random_state": seed, "n_jobs": jobs, "callbacks": list(callbacks)}
@@ -66,4 +85,6 @@ def make_model(
         settings[model.number] = clusters
     if not model.numbers_only:
         settings["family"] = kinds
+    if power is not None:
+        settings["power"] = "auto" if power else False
     return model.estimator(**settings)

@@ -14,7 +14,7 @@ MOST_COLUMNS = 60
 
 
 class ColumnSummary(NamedTuple):
-    """A column in words: its name, the noun of its kind, what it holds, and the share of missing cells."""
+    """A column in words: its name, noun of its kind and scale, what it holds, and the share of missing cells."""
 
     name: str
     kind: str
@@ -45,7 +45,9 @@ def column_summaries(table: FittedTable, *, most: int = MOST_COLUMNS) -> list[Co
     for column, (name, kind) in enumerate(zip(table.names[:shown], table.kinds, strict=False)):
         observed = float(moments.observed[column] + moments.usual[column])
         holds = kind.summary(_figures(moments, column, table, counts.get(column))) if observed else "nothing"
-        summaries.append(ColumnSummary(name, kind.noun, holds, 1.0 - observed / max(table.n_rows, 1)))
+        power = None if table.columns.powers is None else table.columns.powers[column]
+        noun = kind.noun if power is None else f"{kind.noun}, {power.words}"
+        summaries.append(ColumnSummary(name, noun, holds, 1.0 - observed / max(table.n_rows, 1)))
     return summaries
 
 

@@ -56,10 +56,10 @@ class FittedTable:
         return self.is_sparse or any(kind.compositional for kind in self.kinds)
 
     def rows(self, numbers: slice | IntArray) -> Any:
-        """Return rows as floats (m, d), NaN for missing cells, codes for categories; CSR for a sparse table."""
+        """Return rows (m, d) in original units, NaN for missing cells, codes for categories; CSR if sparse."""
         cells = self.cells
         part = cells[numbers] if isinstance(numbers, slice) or as_frame(cells) is None else cells[numbers, :]
-        encoded = encode(part, self.columns)
+        encoded = encode(part, self.columns.in_original_units())
         return encoded if issparse(encoded) else np.asarray(encoded, dtype=float)
 
     def native(self, numbers: slice | IntArray) -> Any:

@@ -59,6 +59,9 @@ class LabelledMixture(MixtureEstimator):
         What the columns are: the name of a column kind for all of them, "auto" to go by the types of a data frame's
         columns, or a mapping from columns to kinds; see BayesianMixture. Gaussian columns are fitted by maximum
         likelihood with the prior below, others with conjugate posteriors.
+    power : {False, "auto"}, default False
+        Whether to take Gaussian columns with a long tail on another scale; see BayesianMixture. Where ``means_init`` or
+        ``precisions_init`` is given, in the units of the table, columns are left as they are.
     assignment : {"soft", "hard"}, default "soft"
         EM or CEM.
     unlabelled_weight : float, default 1
@@ -102,7 +105,8 @@ class LabelledMixture(MixtureEstimator):
     component_clusters_ : (components,)
         The cluster that each component belongs to.
     weights_, means_, covariances_ : arrays
-        Of the components, ordered by cluster, in scikit-learn's shapes.
+        Of the components, ordered by cluster, in scikit-learn's shapes; with ``power``, on the scales of
+        ``column_powers_``.
     lower_bound_, lower_bounds_ : float, list of float
         The objective per row: at the end, and before and after every step.
     n_iter_, converged_ : int, bool
@@ -127,6 +131,7 @@ class LabelledMixture(MixtureEstimator):
         components_per_class: Any = 1,
         covariance_type: str = "full",
         family: FamilyChoice = "gaussian",
+        power: str | bool = False,
         assignment: str = "soft",
         unlabelled_weight: float = 1.0,
         prior_rows: float = 1.0,
@@ -150,6 +155,7 @@ class LabelledMixture(MixtureEstimator):
         self.components_per_class = components_per_class
         self.covariance_type = covariance_type
         self.family = family
+        self.power = power
         self.assignment = assignment
         self.unlabelled_weight = unlabelled_weight
         self.prior_rows = prior_rows
@@ -173,6 +179,9 @@ class LabelledMixture(MixtureEstimator):
 
     def _preferred_rows(self, side: SideInformation) -> IntArray:
         return side.labels
+
+    def _gives_numbers(self) -> bool:
+        return self.means_init is not None or self.precisions_init is not None
 
     def _settings(self, problem: Problem, survey: Survey) -> EmissionSettings:
         return LikelihoodGaussians(self.covariance_type, self.prior_rows, self.prior_scale)
@@ -248,7 +257,7 @@ class LabelledMixture(MixtureEstimator):
 
     def _layout_key(self, layout: Layout, d: int) -> tuple[Any, ...]:
         """Return what two fits must have in common for one to start from the other."""
-        return self.covariance_type, d, tuple(layout.classes), layout.n_labelled
+        return self.covariance_type, d, tuple(layout.classes), layout.n_labelled, *(self._schema.powers or ())
 
     def _fit(self, problem: Problem, survey: Survey) -> Fitted:
         ascent = self._ascend(problem, survey)

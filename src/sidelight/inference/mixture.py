@@ -142,6 +142,9 @@ class Mixture:
     backend : Backend
     executor : Executor
         Who runs the chunks of a pass; the results do not depend on it.
+    log_jacobian : float
+        Part of the objective: the sum over rows of the log determinant of the transforms that the table went through,
+        so that densities are those of the rows before.
     """
 
     rows: Rows
@@ -151,6 +154,7 @@ class Mixture:
     couplings: tuple[Coupling[Any, Any], ...]
     backend: Backend
     executor: Executor = ONE_THREAD
+    log_jacobian: float = 0.0
 
     @cached_property
     def alone(self) -> Rows:
@@ -170,7 +174,7 @@ class Mixture:
     def objective(self, state: MixtureState, expectation: Expectation) -> float:
         """Return the objective at a state, given its expectation."""
         used = tuple(part.state for part in expectation.coupled)
-        return expectation.evidence + self.log_prior(state._replace(couplings=used))
+        return expectation.evidence + self.log_jacobian + self.log_prior(state._replace(couplings=used))
 
     def log_prior(self, state: MixtureState) -> float:
         """Return what the parameters add to the objective by themselves."""

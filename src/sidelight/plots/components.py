@@ -18,9 +18,12 @@ class Gaussians(NamedTuple):
 
 
 def gaussians_of(estimator: Any, d: int) -> Gaussians:
-    """Return the components of a Gaussian mixture on d columns; empty arrays for any other model."""
+    """Return the components of a Gaussian mixture on d columns; empty arrays for any other model.
+
+    Components are ellipses in the units of the table only where no column was transformed.
+    """
     means, covariances = getattr(estimator, "means_", None), getattr(estimator, "covariances_", None)
-    if means is None or covariances is None or np.shape(means)[1] != d:
+    if means is None or covariances is None or np.shape(means)[1] != d or getattr(estimator, "column_powers_", {}):
         return Gaussians(np.empty((0, d)), np.empty((0, d, d)))
     return Gaussians(means, full_covariances(covariances, len(means), d, getattr(estimator, "covariance_type", "full")))
 

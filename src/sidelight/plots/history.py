@@ -15,6 +15,7 @@ from sidelight.plots.components import Gaussians, add_ellipse, full_covariances
 from sidelight.plots.figures import INK, cluster_colours, new_figure, tidy_axes, written
 from sidelight.plots.projection import Plane, numeric_rows, plane_of
 from sidelight.plots.sampling import choose_rows
+from sidelight.tables.power import transformed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -87,7 +88,8 @@ class HistoryDisplay:
         estimator : fitted estimator
             With ``history_`` of Gaussian components: a BayesianMixture.
         X : (n, d) array or data frame
-            The table it was fitted to. At most 1500 rows are drawn, chosen at random.
+            The table it was fitted to. At most 1500 rows are drawn, chosen at random. Columns in ``column_powers_`` are
+            drawn on their scale, where components are ellipses.
         iterations : sequence of int, optional
             Which iterations to show, from 0 up; ``n_iter_`` is the end of the fit. By default up to five, closer
             together at the start, where more happens, and the end.
@@ -103,20 +105,21 @@ class HistoryDisplay:
         chosen = [*_spread(len(history)), end] if iterations is None else _checked(iterations, len(history), end)
         rows = choose_rows(table.n_rows, [], _MOST_POINTS, np.random.RandomState(random_state))
         features = numeric_rows(table, rows)
+        values = transformed(features.values, table.columns.powers)
         if plane is None:
-            plane = plane_of(features.values, np.asarray(estimator.labels_)[rows], features.names)
-        numbers = _component_numbers(history, features.values)
+            plane = plane_of(values, np.asarray(estimator.labels_)[rows], features.names)
+        numbers = _component_numbers(history, values)
         panels = [
-            _end_panel(estimator, history[-1], end, numbers[-1], features.values, plane)
+            _end_panel(estimator, history[-1], end, numbers[-1], values, plane)
             if iteration == end
-            else _panel(history[iteration], iteration, numbers[iteration], features.values, plane)
+            else _panel(history[iteration], iteration, numbers[iteration], values, plane)
             for iteration in chosen
         ]
         # The largest components at the end have the first colours, and those that were pruned the last.
         sizes = np.asarray(history[0].weights) - 1.0
         sizes[numbers[-1]] = history[-1].weights
         colour_order = np.argsort(np.argsort(-sizes, kind="stable"))
-        display = cls(points=plane.points(features.values), panels=panels, colour_order=colour_order, plane=plane)
+        display = cls(points=plane.points(values), panels=panels, colour_order=colour_order, plane=plane)
         return display.plot(figure=figure)
 
     def plot(self, *, figure: "Figure | None" = None) -> Self:

@@ -3,7 +3,7 @@
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
@@ -16,6 +16,7 @@ from sidelight.exceptions import IgnoredColumnWarning
 from sidelight.tables.column_summary import ColumnFigures, range_of_numbers
 from sidelight.tables.comparison import MEANS, Comparison
 from sidelight.tables.frame import RawColumn, raw_columns, sampled_columns
+from sidelight.tables.power import Powers, transformed
 from sidelight.tables.validation import as_frame, check_choice, column_label, column_names
 
 if TYPE_CHECKING:
@@ -161,12 +162,15 @@ class Schema:
         The categories of each column whose kind encodes them, in the order of their codes; None for other columns.
     usual : tuple, optional
         The usual value of each column whose kind has one, None for other columns; None where no column has one.
+    powers : tuple of PowerTransform or None, optional
+        The scale that each column is taken on; None for columns left as they are, and where all are.
     """
 
     names: tuple[Any, ...] | None
     kinds: tuple[str, ...]
     categories: tuple[tuple[Any, ...] | None, ...]
     usual: tuple[float | None, ...] | None = None
+    powers: Powers | None = None
 
     @classmethod
     def uniform(cls, kind: str, n_columns: int, names: tuple[Any, ...] | None = None) -> Self:
@@ -195,6 +199,10 @@ class Schema:
     def label(self, number: int) -> str:
         """Return what messages call a column."""
         return column_label(number, self.names)
+
+    def in_original_units(self) -> Self:
+        """Return the schema by which cells keep their units."""
+        return replace(self, powers=None)
 
 
 def learn_schema(X: Any, family: FamilyChoice) -> Schema:
@@ -240,7 +248,8 @@ def encode(X: Any, schema: Schema) -> Any:
     """Return a table as numbers: floats with NaN where a cell is missing, or CSR for a sparse one.
 
     Categories become their codes, booleans 0 and 1. A category that the fitted table did not have becomes missing, with
-    a warning that names it. An array of floats without categories is handed back as it is.
+    a warning that names it. Columns with a transform are transformed; an array of floats without transforms and
+    categories is handed back as it is.
 
     Parameters
     ----------
@@ -250,7 +259,7 @@ def encode(X: Any, schema: Schema) -> Any:
     if issparse(X):
         return _canonical(csr_array(X))
     if as_frame(X) is None and X.dtype.kind == "f" and all(found is None for found in schema.categories):
-        return X
+        return transformed(X, schema.powers)
     encoded: list[AnyArray] = []
     for raw, kind, categories in zip(raw_columns(X), schema.kinds, schema.categories, strict=True):
         encoded.append(_as_numbers(raw, kind, categories))
@@ -258,7 +267,7 @@ def encode(X: Any, schema: Schema) -> Any:
     table = np.empty(X.shape, dtype=np.float32 if single else np.float64)
     for number, values in enumerate(encoded):
         table[:, number] = values
-    return table
+    return transformed(table, schema.powers)
 
 
 def _canonical(X: "csr_array[Any]") -> "csr_array[Any]":

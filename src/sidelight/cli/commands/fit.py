@@ -13,11 +13,11 @@ from sidelight.cli.console import Terminal, UpdateProgress
 from sidelight.cli.errors import refusing
 from sidelight.cli.extras import check_drawing
 from sidelight.cli.fit_input import FitInput, FitRequest, read_fit_input
-from sidelight.cli.models import MODELS, check_takes, make_model
+from sidelight.cli.models import MODELS, check_power, check_takes, make_model
 from sidelight.cli.output import check_folder_free, check_room
 from sidelight.cli.result.clusters import Assignment, write_clusters
 from sidelight.cli.result.folder import CLUSTERS, REPORT, Pool, is_result, write_result
-from sidelight.cli.result.summary import input_lines, summarise, summary_table
+from sidelight.cli.result.summary import input_lines, scale_lines, summarise, summary_table
 from sidelight.cli.tables.recipe import Recipe, as_numbers, recipe_columns
 from sidelight.files.whole import whole_folder
 
@@ -60,6 +60,11 @@ _BYTES_AT_LEAST = 2_000_000
     help="Number of clusters; the most there may be for bayesian, which finds the number itself.",
 )
 @click.option(
+    "--power/--no-power",
+    default=None,
+    help="Whether columns with a long tail may be taken on a logarithmic or exponential scale (bayesian, labelled).",
+)
+@click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path),
@@ -92,12 +97,15 @@ def fit(output: Path, report: bool, force: bool, quiet: bool, as_json: bool, **a
     for line in input_lines(request.table, given):
         terminal.note(line)
     check_takes(request.model, given.side)
+    check_power(request.model, request.power)
     recipe = _recipe(request, frame, given, terminal)
     positions = as_numbers(frame.iloc[given.pool.rows], recipe.columns).to_numpy()
     frame = recipe.frame_for_model(frame)
     terminal.tell(f"fitting {request.model} …")
     with terminal.progress("fitting") as update, terminal.warnings_as_notes(), refusing(str(request.table)):
         model = _fitted(request, given, frame, update)
+    for line in scale_lines(model):
+        terminal.note(line)
     probability = model.posterior_[np.arange(len(frame)), model.labels_]
     summary = {
         "table": str(request.table),
@@ -142,6 +150,7 @@ def _fitted(request: FitRequest, given: FitInput, frame: Any, update: UpdateProg
     model = make_model(
         request.model,
         clusters=request.clusters,
+        power=request.power,
         seed=request.seed,
         jobs=request.jobs,
         kinds=given.features.kinds,

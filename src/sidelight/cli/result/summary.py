@@ -40,6 +40,14 @@ def input_lines(path: Path, given: FitInput) -> list[str]:
     return lines
 
 
+def scale_lines(model: Any) -> list[str]:
+    """Say which columns a model took on another scale."""
+    columns: dict[str, list[str]] = {}
+    for name, power in getattr(model, "column_powers_", {}).items():
+        columns.setdefault(power.words, []).append(str(name))
+    return [f"{words}: {', '.join(names)}" for words, names in columns.items()]
+
+
 def summarise(given: FitInput, model: Any, probability: FloatArray) -> dict[str, Any]:
     """Return what a fit found as plain values; the probability (n,) is that of the cluster of each row."""
     from sidelight.tables.schema import kind_named

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, Self
 
@@ -24,6 +25,8 @@ from sidelight.kernels.loops import Backend, backend_for
 from sidelight.metrics import Violations, violations
 from sidelight.side import SideInformation
 from sidelight.side.transforms import pooled
+from sidelight.tables.power import table_log_jacobian, transformed, transformed_table
+from sidelight.tables.power_choice import learn_powers
 from sidelight.tables.schema import FamilyChoice, Schema, encode, learn_schema
 from sidelight.tables.survey import Survey, survey_columns, survey_finite
 from sidelight.tables.table import ArrayTable, Rows, Table
@@ -112,6 +115,8 @@ class MixtureEstimator(FittedMixture):
     takes_missing = False
     # Whether to keep the model before every step; an estimator with a parameter of this name asks its user.
     keep_history: bool | None = False
+    # Which columns to transform; an estimator with a parameter of this name asks its user.
+    power: str | bool = False
 
     _schema: Schema
 
@@ -143,6 +148,10 @@ class MixtureEstimator(FittedMixture):
         check_number("tol", self.tol, least=0)
         check_integer("n_init", self.n_init, least=1)
         check_integer("max_iter", self.max_iter, least=1)
+        if self.power is not False and self.power != "auto":
+            raise ValueError(
+                f"power={self.power!r} is not known; choose 'auto', or False to leave columns as they are."
+            )
 
     @abstractmethod
     def _settings(self, problem: Problem, survey: Survey) -> EmissionSettings:
@@ -228,9 +237,10 @@ class MixtureEstimator(FittedMixture):
         self._check_parameters()
         table = self._read_table(X, reset=True)
         known = self._read_side(table.shape[0], y, must_link, cannot_link, side, sample_id)
-        problem = Problem(table, known, read_weights(sample_weight, table.shape[0]))
+        weights = read_weights(sample_weight, table.shape[0])
+        problem = Problem(self._on_chosen_scales(table, weights), known, weights)
         with one_blas_thread():
-            survey = self._survey(table, problem.weights)
+            survey = self._survey(problem.table, problem.weights)
             fitted = self._fit(problem, survey)
             warn_unless_converged(fitted.fit.trace, self.max_iter)
             self._store(fitted, known)
@@ -280,6 +290,7 @@ class MixtureEstimator(FittedMixture):
             couplings=model.couplings,
             backend=backend,
             executor=Threads.for_jobs(self.n_jobs),
+            log_jacobian=table_log_jacobian(problem.table, model.row_weights, self._schema.powers),
         )
 
     def _sample(
@@ -323,11 +334,25 @@ class MixtureEstimator(FittedMixture):
             array = read_table(self, X, reset=reset)
             if reset:
                 self._schema = Schema.uniform("gaussian", array.shape[1], column_names(X))
-            return ArrayTable(array)
+            return ArrayTable(transformed(array, self._schema.powers))
         admitted = admit_table(self, X, sparse=self.family == "multinomial", reset=reset)
         if reset:
             self._schema = learn_schema(admitted, self.family)
         return ArrayTable(encode(admitted, self._schema))
+
+    def _gives_numbers(self) -> bool:
+        """Say whether parameters give numbers in the units of columns, which must then keep them; none by default."""
+        return False
+
+    def _on_chosen_scales(self, table: Table, weights: FloatArray | None) -> Table:
+        """Return the table to fit: where ``power`` says so, with columns transformed; the schema has by what."""
+        if not self.power or table.is_sparse or self._gives_numbers():
+            return table
+        powers = learn_powers(table, weights, self._schema.of_kind("gaussian"))
+        if powers is None:
+            return table
+        self._schema = replace(self._schema, powers=powers)
+        return transformed_table(table, powers)
 
     def _survey(self, table: Table, weights: FloatArray | None) -> Survey:
         """Look at all cells once and refuse those that no component has a density for."""
@@ -359,7 +384,7 @@ class MixtureEstimator(FittedMixture):
         for part in mixture.assign(state):
             results.write(part)
             evidence += part.evidence
-        objective = evidence + mixture.log_prior(state)
+        objective = evidence + mixture.log_jacobian + mixture.log_prior(state)
         self._decide_together(mixture, state, results.labels)
 
         order = cluster_order(side.label_names, results.sizes())

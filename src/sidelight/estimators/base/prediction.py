@@ -15,6 +15,8 @@ from sidelight.inference.executors.threads import Threads, one_blas_thread
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.protocols import AnyFamily
 from sidelight.kernels.loops import backend_for
+from sidelight.tables.power import PowerTransform, in_original_units, log_jacobian
+from sidelight.tables.schema import Schema
 from sidelight.tables.survey import Survey
 from sidelight.tables.table import Rows, Table
 from sidelight.weights import MaximumLikelihoodWeights
@@ -31,6 +33,7 @@ class FittedMixture(KeptPosterior, SemiSupervisedClusterer):
     _family: AnyFamily
     _parameters: Any
     _log_weights: FloatArray
+    _schema: Schema
 
     @abstractmethod
     def _read_table(self, X: Any, *, reset: bool) -> Table:
@@ -39,6 +42,17 @@ class FittedMixture(KeptPosterior, SemiSupervisedClusterer):
     @abstractmethod
     def _survey(self, table: Table, weights: FloatArray | None) -> Survey:
         """Look at all cells once and refuse those that no component has a density for."""
+
+    @property
+    def column_powers_(self) -> dict[Any, PowerTransform]:
+        """The transforms of columns, by their names, or their numbers where they have none; see ``power``."""
+        check_is_fitted(self)
+        names, powers = self._schema.names, self._schema.powers or ()
+        return {
+            number if names is None else names[number]: power
+            for number, power in enumerate(powers)
+            if power is not None
+        }
 
     def predict(self, X: Any) -> LabelArray:
         """Return the cluster of each row of a table, by the fitted mixture alone."""
@@ -51,7 +65,7 @@ class FittedMixture(KeptPosterior, SemiSupervisedClusterer):
         return posterior
 
     def score_samples(self, X: Any) -> FloatArray:
-        """Return the log density of each row of a table; for a Bayesian mixture, the posterior predictive one."""
+        """Return the log density of each row of a table, in its units; of a Bayesian mixture, the predictive one."""
         log_density = self._assign(X, density=True).log_density
         assert log_density is not None
         return log_density
@@ -70,16 +84,17 @@ class FittedMixture(KeptPosterior, SemiSupervisedClusterer):
         return float(-2 * self.score_samples(X).sum() + 2 * self._n_parameters())
 
     def sample(self, n_samples: int = 1) -> tuple[FloatArray, IntArray]:
-        """Draw rows from the fitted mixture; returns the rows and their clusters, cluster by cluster."""
+        """Draw rows from the fitted mixture, in original units; returns them and their clusters, cluster by cluster."""
         check_is_fitted(self)
         random = check_random_state(self.random_state)
         counts = random.multinomial(n_samples, self.weights_)
         parts = [self._family.sample(self._parameters, k, n, random) for k, n in enumerate(counts)]
-        return np.concatenate(parts), np.repeat(self.component_clusters_, counts)
+        rows = in_original_units(np.concatenate(parts), self._schema.powers)
+        return rows, np.repeat(self.component_clusters_, counts)
 
     def _n_parameters(self) -> int:
         n_components = len(self.weights_)
-        return self._family.n_parameters(n_components) + n_components - 1
+        return self._family.n_parameters(n_components) + n_components - 1 + len(self.column_powers_)
 
     def _assign(self, X: Any, *, density: bool = False, posterior: bool = False) -> Results:
         """Assign the rows of a table by the fitted mixture alone; with densities, by its predictive distribution."""
@@ -104,6 +119,9 @@ class FittedMixture(KeptPosterior, SemiSupervisedClusterer):
             state = MixtureState(self._parameters, self._predictive_log_weights() if density else self._log_weights)
             for part in mixture.assign_predictively(state) if density else mixture.assign(state):
                 results.write(part)
+        if results.log_density is not None and self._schema.powers is not None:
+            for chunk in table.chunks():
+                results.log_density[chunk] += log_jacobian(table.take(chunk), self._schema.powers)
         return results
 
     def _predictive_log_weights(self) -> FloatArray:

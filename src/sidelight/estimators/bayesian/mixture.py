@@ -100,6 +100,11 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         or atoms. Columns that hold one value only, or none, are left out with a warning ("ignored").
     covariance_type : {"full", "diag"}, default "full"
         Of Gaussian columns.
+    power : {False, "auto"}, default False
+        "auto" takes Gaussian columns with a long tail on a logarithmic or exponential scale, each where the evidence
+        of one-dimensional mixtures of the column says so; ``column_powers_`` has the transforms. Bounds and densities
+        stay those of the rows as they are, ``means_`` and ``covariances_`` are on the new scales. Where ``mean_prior``
+        or ``covariance_prior`` is given, in the units of the table, columns are left as they are.
     weights : {"dirichlet_process", "dirichlet"}, default "dirichlet_process"
     concentration : float, optional
         η of the Dirichlet process, or α of every component of a Dirichlet; learned (Gamma(1, 1) prior) where not given.
@@ -150,7 +155,9 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         Expected weights.
     means_, covariances_, mean_precision_, degrees_of_freedom_ : arrays
         Of Gaussian components, as in scikit-learn; ``probabilities_``, ``rates_`` or ``sizes_`` of others, ``parts_``
-        of mixed tables.
+        of mixed tables. Columns in ``column_powers_`` are on their transformed scale.
+    column_powers_ : dict of PowerTransform
+        The transforms of columns, by column name or number; empty where all are left as they are.
     lower_bound_, lower_bounds_ : float, list of float
         The bound per row: at the end, and along the way.
     history_ : list of Snapshot
@@ -181,6 +188,7 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         *,
         family: FamilyChoice = "auto",
         covariance_type: str = "auto",
+        power: str | bool = False,
         weights: str = "dirichlet_process",
         concentration: float | None = None,
         strength: float = 100.0,
@@ -208,6 +216,7 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         self.n_components = n_components
         self.family = family
         self.covariance_type = covariance_type
+        self.power = power
         self.weights = weights
         self.concentration = concentration
         self.strength = strength
@@ -240,6 +249,9 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
 
     def _preferred_rows(self, side: SideInformation) -> IntArray:
         return side.labels
+
+    def _gives_numbers(self) -> bool:
+        return self.mean_prior is not None or self.covariance_prior is not None
 
     def _settings(self, problem: Problem, survey: Survey) -> EmissionSettings:
         return self._expected(problem, survey, "full" if self.covariance_type == "auto" else self.covariance_type)
@@ -442,9 +454,10 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         table = self._read_table(X, reset=first)
         n = table.shape[0]
         known = self._read_side(n, y, must_link, cannot_link, side, None)
-        batch = Problem(table, known, read_weights(sample_weight, n))
+        weights = read_weights(sample_weight, n)
+        batch = Problem(self._on_chosen_scales(table, weights) if first else table, known, weights)
         with one_blas_thread():
-            survey = self._survey(table, batch.weights)
+            survey = self._survey(batch.table, batch.weights)
             before: Fit | KeptStream
             if first:
                 ascent = self._ascend(batch, survey)
