@@ -88,8 +88,9 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         "gaussian", "categorical", "bernoulli" or "poisson" for all columns, "multinomial" for rows of counts (which may
         be sparse), or a mapping from columns to families. "auto" takes arrays of numbers as Gaussian and goes by the
         types of a frame's columns: text is categorical, booleans are Bernoulli, small counts Poisson, numbers Gaussian.
-    covariance_type : {"full", "diag"}, default "full"
-        Of Gaussian columns.
+    covariance_type : {"full", "diag", "low_rank"}, default "full"
+        Of Gaussian columns. "low_rank" is for tables of many columns, also of more columns than rows: components differ
+        in a subspace of few dimensions, whose number is found by evidence, and share the noise outside of it.
     weights : {"dirichlet_process", "dirichlet"}, default "dirichlet_process"
     concentration : float, optional
         η of the Dirichlet process, or α of every component of a Dirichlet; learned (Gamma(1, 1) prior) where not given.
@@ -140,7 +141,8 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         Expected weights.
     means_, covariances_, mean_precision_, degrees_of_freedom_ : arrays
         Of Gaussian components, as in scikit-learn; ``probabilities_`` or ``rates_`` of others, ``parts_`` of mixed
-        tables.
+        tables. With low rank ``loadings_``, ``factor_covariances_`` and ``noise_variances_`` in place of
+        ``covariances_``, and ``column_relevance_``, the share of each column's variance that lies between components.
     lower_bound_, lower_bounds_ : float, list of float
         The bound per row: at the end, and along the way.
     history_ : list of Snapshot

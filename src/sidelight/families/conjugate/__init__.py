@@ -5,6 +5,7 @@ from sidelight.families.conjugate.dirichlet_categorical import Categorical, Cate
 from sidelight.families.conjugate.dirichlet_multinomial import DirichletMultinomial, Multinomial, MultinomialParameters
 from sidelight.families.conjugate.family import ConjugateFamily
 from sidelight.families.conjugate.gamma_poisson import GammaPoisson, Poisson, PoissonParameters
+from sidelight.families.conjugate.low_rank import LowRank
 from sidelight.families.conjugate.normal_gamma import NormalGamma, NormalGammaParameters
 from sidelight.families.conjugate.normal_wishart import NormalWishart, NormalWishartParameters, printed_divergence
 from sidelight.families.conjugate.product import ProductFamily
@@ -19,6 +20,7 @@ __all__ = [
     "DirichletCategorical",
     "DirichletMultinomial",
     "GammaPoisson",
+    "LowRank",
     "Multinomial",
     "MultinomialParameters",
     "NormalGamma",
