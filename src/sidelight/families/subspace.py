@@ -18,6 +18,8 @@ from sidelight._typing import AnyArray, FloatArray
 MOST_FACTORS = 20
 # The least noise, and the least variance of a score, as a fraction of a column's variance and of the largest score's.
 _LEAST_NOISE, _LEAST_SHARE = 1e-6, 1e-9
+# What rounding may change of an evidence, as a fraction.
+_ROUNDING = 1e-12
 # How often missing cells are filled in anew while the subspace is learned.
 _FILLING_STEPS = 5
 
@@ -240,9 +242,9 @@ def evident_rank(variances: FloatArray, whole: float, d: int, total: float, most
     """Return the first rank at which Schwarz's approximation to the evidence of probabilistic PCA is highest.
 
     With the eigenvalues λ of the covariance, ln p ≈ −(n/2) [Σ_{i≤q} ln λ_i + (d − q) ln σ²_q] − ½ m_q ln n, where σ²_q is
-    the mean of the other eigenvalues and m_q = dq − q (q − 1) / 2 (Minka 2000, who takes the maximum over all ranks).
-    The first maximum is taken because, with fewer rows than columns, σ²_q and with it the evidence lose their
-    meaning as q comes near the number of rows.
+    the mean of the other eigenvalues and m_q = dq − q (q − 1) / 2, and one more for σ² where q < d (Minka 2000, who takes
+    the maximum over all ranks). The first maximum is taken because, with fewer rows than columns, σ²_q and with it the
+    evidence lose their meaning as q comes near the number of rows.
 
     Parameters
     ----------
@@ -259,7 +261,8 @@ def evident_rank(variances: FloatArray, whole: float, d: int, total: float, most
     ranks = np.arange(1, min(len(variances), most) + 1)
     noise = np.maximum((whole - np.cumsum(variances)[: len(ranks)]) / np.maximum(d - ranks, 1), _LEAST_NOISE)
     signal = np.cumsum(np.log(np.maximum(variances, _LEAST_NOISE)))[: len(ranks)]
-    counts = d * ranks - 0.5 * ranks * (ranks - 1)
+    counts = d * ranks - 0.5 * ranks * (ranks - 1) + (ranks < d)
     evidence = -0.5 * total * (signal + (d - ranks) * np.log(noise)) - 0.5 * counts * np.log(max(total, 2.0))
-    falls = np.flatnonzero(np.diff(evidence) < 0)
+    # Ranks d − 1 and d are the same model, and rounding must not decide between them.
+    falls = np.flatnonzero(np.diff(evidence) < -_ROUNDING * np.abs(evidence).max())
     return int(ranks[falls[0]] if len(falls) else ranks[-1])
