@@ -213,7 +213,9 @@ def _fitted(
     rank = evident_rank(variances, whole, d, total, most)
     # With as many scores as columns there is no noise; one is as good a unit as any then.
     noise = (whole - float(variances[:rank].sum())) / (d - rank) / observed if rank < d else 1.0
-    return Subspace(mean, scale, directions[:, :rank], variances[:rank], max(noise, _LEAST_NOISE))
+    # Contiguous, as it is when it comes back from disk, so that rounding is the same.
+    kept = np.ascontiguousarray(directions[:, :rank])
+    return Subspace(mean, scale, kept, variances[:rank], max(noise, _LEAST_NOISE))
 
 
 def principal_axes(points: FloatArray, shares: FloatArray, most: int) -> tuple[FloatArray, FloatArray]:
