@@ -8,6 +8,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 from sidelight import BayesianMixture, load, save
+from sidelight.estimators.base.emission import spread_numbers
 from sidelight.estimators.starts.sample import embedding, rotated
 from sidelight.tables.schema import Schema
 from sidelight.tables.survey import survey_columns
@@ -124,6 +125,16 @@ def test_memory_is_a_few_times_the_table():
         tracemalloc.stop()
     # A single d × d matrix would be 67 times the table.
     assert peak < 10 * X.nbytes
+
+
+@pytest.mark.parametrize("clusters", [2, 3, 5, 8, 12, 55])
+def test_rows_to_learn_from_are_of_all_clusters_also_where_these_take_turns(clusters):
+    numbers = spread_numbers(10_000, 5000)
+    assert 4500 <= len(numbers) <= 5000
+    assert numbers.max() < 10_000
+    counts = np.bincount(numbers % clusters, minlength=clusters)
+    assert counts.min() > 0.9 * len(numbers) / clusters
+    assert counts.max() < 1.1 * len(numbers) / clusters
 
 
 def test_starts_of_wide_tables_are_points_of_few_coordinates_with_the_same_distances():

@@ -84,7 +84,7 @@ class SeenPart(NamedTuple):
 
     Parameters
     ----------
-    count : (m,)
+    n_cells : (m,)
         How many cells are observed.
     squares : (m,)
         y_oᵀ y_o
@@ -94,7 +94,7 @@ class SeenPart(NamedTuple):
         W_oᵀ W_o
     """
 
-    count: FloatArray
+    n_cells: FloatArray
     squares: FloatArray
     projections: FloatArray
     products: FloatArray
@@ -142,16 +142,12 @@ def condition(seen: SeenPart, means: FloatArray, covariances: FloatArray, noise:
     crossed = np.einsum("nki,ki->nk", seen.projections[:, None] + offsets, means)
     squares = seen.squares[:, None] - crossed
     mixed = noise * np.eye(q) + seen.products[:, None] @ shapes
-    right = np.concatenate(
-        [offsets[..., None], np.broadcast_to(seen.products[:, None], mixed.shape)], axis=3
-    )
+    right = np.concatenate([offsets[..., None], np.broadcast_to(seen.products[:, None], mixed.shape)], axis=3)
     solved = np.linalg.solve(mixed, right)
     solved_offsets, solved_products = solved[..., 0], solved[..., 1:]
     explained = np.einsum("nki,kij,nkj->nk", offsets, shapes, solved_offsets)
-    log_determinants = (seen.count - q)[:, None] * np.log(noise) + np.linalg.slogdet(mixed)[1]
-    log_density = -0.5 * (
-        seen.count[:, None] * np.log(2 * np.pi) + log_determinants + (squares - explained) / noise
-    )
+    log_determinants = (seen.n_cells - q)[:, None] * np.log(noise) + np.linalg.slogdet(mixed)[1]
+    log_density = -0.5 * (seen.n_cells[:, None] * np.log(2 * np.pi) + log_determinants + (squares - explained) / noise)
     moved = means + np.einsum("kij,nkj->nki", covariances, solved_offsets)
     return ConditionedScores(log_density, moved, covariances - covariances @ solved_products @ covariances)
 
@@ -243,10 +239,10 @@ def principal_axes(points: FloatArray, shares: FloatArray, most: int) -> tuple[F
 def evident_rank(variances: FloatArray, whole: float, d: int, total: float, most: int) -> int:
     """Return the first rank at which Schwarz's approximation to the evidence of probabilistic PCA is highest.
 
-    With the eigenvalues λ of the covariance, ln p ≈ −(n/2) [Σ_{i≤q} ln λ_i + (d − q) ln σ²_q] − ½ m_q ln n, where σ²_q is
-    the mean of the other eigenvalues and m_q = dq − q (q − 1) / 2, and one more for σ² where q < d (Minka 2000, who takes
-    the maximum over all ranks). The first maximum is taken because, with fewer rows than columns, σ²_q and with it the
-    evidence lose their meaning as q comes near the number of rows.
+    With the eigenvalues λ of the covariance, ln p ≈ −(n/2) [Σ_{i≤q} ln λ_i + (d − q) ln σ²_q] − ½ m_q ln n. Here σ²_q
+    is the mean of the other eigenvalues, and m_q = dq − q (q − 1) / 2, and one more for σ² where q < d (Minka 2000, who
+    takes the maximum over all ranks). The first maximum is taken because, with fewer rows than columns, σ²_q and with
+    it the evidence lose their meaning as q comes near the number of rows.
 
     Parameters
     ----------

@@ -37,9 +37,7 @@ def case(n=60, d=8, most=3, seed=0, missing=0.0):
     family = LowRank.scaled(np.nanmean(X, axis=0), np.nanvar(X, axis=0), X, most=most, mean_precision=0.5)
     responsibilities = rng.dirichlet(np.full(COMPONENTS, 0.3), size=n)
     start = family.around(X[:COMPONENTS])
-    return Case(
-        family, X, family.update(collect(family, start, X, responsibilities)), responsibilities
-    )
+    return Case(family, X, family.update(collect(family, start, X, responsibilities)), responsibilities)
 
 
 def covariances(attributes):
@@ -189,7 +187,7 @@ def test_the_bound_is_below_the_predictive_evidence():
 
 
 def test_relevance_is_the_share_of_variance_between_components():
-    family, X, parameters, _ = case(seed=7)
+    family, _, parameters, _ = case(seed=7)
     attributes = family.attributes(parameters)
     mass = parameters.mean_precision - family.scores.mean_precision
     shares = mass / mass.sum()

@@ -170,6 +170,7 @@ def covariances_from_precisions(covariance_type: str, precisions: Any, n_compone
     return np.linalg.inv(array) if covariance_type in ("full", "tied") else 1.0 / array
 
 
+_GOLDEN_RATIO = 0.5 * (1.0 + 5.0**0.5)
 # Labels may suggest the width of a class with the weight of at most this many rows: classes differ.
 _MOST_ROWS = 100.0
 # The least that a column may vary within a class, as a fraction of its variance in the table.
@@ -213,7 +214,7 @@ def expected_gaussians(
 
 
 def table_subspace(problem: Problem, survey: Survey, columns: IntArray) -> Subspace:
-    """Return the principal subspace of some columns of a table, learned from rows evenly spaced over it.
+    """Return the principal subspace of some columns of a table, learned from rows from all over it.
 
     Parameters
     ----------
@@ -225,10 +226,19 @@ def table_subspace(problem: Problem, survey: Survey, columns: IntArray) -> Subsp
     """
     weights = problem.row_weights()
     counted = np.flatnonzero(weights > 0)
-    chosen = counted[:: -(-len(counted) // SAMPLE_ROWS)]
+    chosen = counted if len(counted) <= SAMPLE_ROWS else counted[spread_numbers(len(counted), SAMPLE_ROWS)]
     cells = problem.table.gather(chosen)[:, columns]
     own = survey.only(columns)
     return principal_subspace(cells, weights[chosen], own.mean, own.variance, total=own.total)
+
+
+def spread_numbers(n: int, size: int) -> IntArray:
+    """Return about ``size`` numbers below n, spread evenly without a period of their own.
+
+    They are multiples of the golden ratio, less whole numbers, times n. Every second row, say, would be rows of half
+    the clusters where these take turns in the table.
+    """
+    return np.unique((n * (np.arange(size) * _GOLDEN_RATIO % 1.0)).astype(np.int64))
 
 
 def _labelled_spread(

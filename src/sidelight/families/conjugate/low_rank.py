@@ -1,9 +1,9 @@
 """Gaussian components of wide tables: covariances of low rank, plus diagonal noise that all components share.
 
-Mixtures of common factor analysers (Baek, McLachlan and Flack 2010): rows are x = c + s ∘ (W z + e), and only the scores z
-in a subspace of few dimensions depend on the component. We depart from the paper in three ways. The subspace and the
-noise are those of the table's principal components, found once before the fit; scores have Normal-Wishart posteriors
-in place of point estimates; and the rank is that of the highest evidence (:mod:`sidelight.families.subspace`).
+Mixtures of common factor analysers (Baek, McLachlan and Flack 2010): rows are x = c + s ∘ (W z + e), and only the
+scores z in a subspace of few dimensions depend on the component. We depart from the paper in three ways. The subspace
+and the noise are those of the table's principal components, found once before the fit; scores have Normal-Wishart
+posteriors in place of point estimates; and the rank is found by evidence (:mod:`sidelight.families.subspace`).
 """
 
 from dataclasses import dataclass
@@ -51,6 +51,13 @@ class LowRank(ConjugateFamily[NormalWishartParameters, GaussianStatistics]):
     subspace: Subspace
     scores: NormalWishart
     total: float
+
+    def __post_init__(self) -> None:
+        if self.scores.degrees <= self.subspace.rank + 1:
+            raise ValueError(
+                f"degrees is {self.scores.degrees:g}; {self.subspace.rank} scores need more than "
+                f"{self.subspace.rank + 1}, so that their predictive distribution has a covariance."
+            )
 
     @classmethod
     def scaled(
@@ -109,20 +116,13 @@ class LowRank(ConjugateFamily[NormalWishartParameters, GaussianStatistics]):
         cells are scored by the Gaussian whose scores have the mean and the covariance of the Student t.
         """
         means, mean_precision, degrees, scatter, _ = parameters
-        # The prior has more than q + 1 degrees, see `degrees_of`, so that the Student t has a covariance.
+        # The prior has more than q + 1 degrees, so that the Student t has a covariance.
         freedom = degrees - 1 - self.subspace.rank
         widths = (1.0 + 1.0 / mean_precision) / freedom
         whole = ProjectedScorer(self.scores.predictive(parameters, backend), self.subspace)
         covariances = widths[:, None, None] * scatter
         partly_seen = partial(PartlySeenEvaluator, means, covariances, np.zeros(len(means)), self.subspace)
         return IncompletePredictive(whole, partly_seen, partial_rows(len(means), self.subspace))
-
-    def __post_init__(self) -> None:
-        if self.scores.degrees <= self.subspace.rank + 1:
-            raise ValueError(
-                f"degrees is {self.scores.degrees:g}; {self.subspace.rank} scores need more than "
-                f"{self.subspace.rank + 1}, so that their predictive distribution has a covariance."
-            )
 
     def update(self, statistics: GaussianStatistics) -> NormalWishartParameters:
         """Return the posteriors of the scores' means and precisions."""
@@ -169,7 +169,8 @@ class LowRank(ConjugateFamily[NormalWishartParameters, GaussianStatistics]):
 
     def around(self, means: FloatArray) -> NormalWishartParameters:
         """Return the prior moved to the scores of each of these means; without any column, it stays where it is."""
-        placed = np.where(np.isnan(means).all(axis=1)[:, None], self.scores.mean, self.subspace.scores(means))
+        unknown = np.isnan(means).all(axis=1, keepdims=True)
+        placed = np.where(unknown, self.scores.mean, self.subspace.scores(means))
         return self.scores.around(placed)
 
     def n_parameters(self, n_components: int) -> int:
@@ -177,13 +178,12 @@ class LowRank(ConjugateFamily[NormalWishartParameters, GaussianStatistics]):
         return self.scores.n_parameters(n_components) + self.subspace.n_parameters
 
 
-def column_relevance(
-    subspace: Subspace, means: FloatArray, covariances: FloatArray, mass: FloatArray
-) -> FloatArray:
+def column_relevance(subspace: Subspace, means: FloatArray, covariances: FloatArray, mass: FloatArray) -> FloatArray:
     """Return the share of each column's variance that lies between components (d,), from 0 to 1.
 
-    By the law of total variance, a column's variance in the mixture is Σ_k w_k (m_kj − m_j)² between its components plus
-    Σ_k w_k Σ_kjj within them. The share is the same for all units of the column, and zero for one that never changes.
+    By the law of total variance, a column's variance in the mixture is Σ_k w_k (m_kj − m_j)² between its components
+    plus Σ_k w_k Σ_kjj within them. The share is the same for all units of the column, and zero for one that never
+    changes.
 
     Parameters
     ----------
