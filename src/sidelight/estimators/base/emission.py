@@ -1,5 +1,6 @@
 """The emission of a table: that of its columns' kind or the product of several, with the prior of Gaussian columns."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
@@ -8,6 +9,7 @@ import numpy as np
 from sidelight._typing import FloatArray, IntArray
 from sidelight.estimators.starts.sample import Problem
 from sidelight.families.conjugate.learned import LearnedGamma, LearnedWishart
+from sidelight.families.conjugate.low_rank import LowRank
 from sidelight.families.conjugate.normal_gamma import NormalGamma
 from sidelight.families.conjugate.normal_wishart import NormalWishart
 from sidelight.families.conjugate.product import ProductFamily
@@ -18,7 +20,9 @@ from sidelight.families.gaussian import (
     SphericalGaussian,
     TiedGaussian,
 )
+from sidelight.families.subspace import Subspace, principal_subspace
 from sidelight.inference.protocols import AnyFamily
+from sidelight.inference.starts import SAMPLE_ROWS
 from sidelight.tables.schema import Schema, kind_named
 from sidelight.tables.survey import Survey
 
@@ -30,9 +34,10 @@ COVARIANCE_TYPES: dict[str, type[GaussianFamily]] = {
     "diag": DiagonalGaussian,
     "spherical": SphericalGaussian,
 }
-CONJUGATE_COVARIANCE_TYPES: dict[str, type[NormalWishart] | type[NormalGamma]] = {
+CONJUGATE_COVARIANCE_TYPES: dict[str, type[NormalWishart] | type[NormalGamma] | type[LowRank]] = {
     "full": NormalWishart,
     "diag": NormalGamma,
+    "low_rank": LowRank,
 }
 
 
@@ -104,12 +109,49 @@ class ConjugateGaussians:
 class LearnedGaussians:
     """Gaussians whose prior starts from a given one and is learned from the table."""
 
-    start: ConjugateGaussians
+    start: "ConjugateGaussians | LowRankGaussians"
 
-    def gaussian(self, survey: Survey) -> LearnedWishart | LearnedGamma:
+    def gaussian(self, survey: Survey) -> LearnedWishart | LearnedGamma | LowRank:
         """Return the family with the prior that it starts from."""
         prior = self.start.gaussian(survey)
-        return LearnedWishart.centred(prior) if isinstance(prior, NormalWishart) else LearnedGamma.centred(prior)
+        match prior:
+            case LowRank():
+                return replace(prior, scores=LearnedWishart.centred(prior.scores))
+            case NormalWishart():
+                return LearnedWishart.centred(prior)
+        return LearnedGamma.centred(prior)
+
+
+@dataclass(frozen=True, eq=False)
+class LowRankGaussians:
+    """Gaussians in a subspace of the columns with a Normal-Wishart prior, and noise outside of it.
+
+    Parameters
+    ----------
+    subspace : Subspace
+    covariance : (q, q)
+        Expected covariance of the scores within a component.
+    rows, mean_precision : float
+        As in ConjugateGaussians.
+    """
+
+    subspace: Subspace
+    covariance: FloatArray
+    rows: float
+    mean_precision: float
+
+    def gaussian(self, survey: Survey) -> LowRank:
+        """Return the family with its prior."""
+        rank = self.subspace.rank
+        degrees = self.rows + 1 + rank
+        scores = NormalWishart.scaled(
+            np.zeros(rank),
+            self.covariance,
+            degrees=degrees,
+            fraction=self.rows / degrees,
+            mean_precision=self.mean_precision,
+        )
+        return LowRank(self.subspace, scores, survey.total)
 
 
 def emission_of(schema: Schema, survey: Survey, settings: EmissionSettings) -> AnyFamily:
@@ -147,6 +189,7 @@ def covariances_from_precisions(covariance_type: str, precisions: Any, n_compone
     return np.linalg.inv(array) if covariance_type in ("full", "tied") else 1.0 / array
 
 
+_GOLDEN_RATIO = 0.5 * (1.0 + 5.0**0.5)
 # Labels may suggest the width of a class with the weight of at most this many rows: classes differ.
 _MOST_ROWS = 100.0
 # The least that a column may vary within a class, as a fraction of its variance in the table.
@@ -162,7 +205,7 @@ def expected_gaussians(
     scale: float,
     rows: float | None,
     mean_precision: float,
-) -> ConjugateGaussians:
+) -> ConjugateGaussians | LowRankGaussians:
     """Return the prior of the Gaussian columns of a table, expected from its labelled rows.
 
     Parameters
@@ -172,22 +215,60 @@ def expected_gaussians(
         Of all columns.
     columns : (g,)
         Numbers of the Gaussian columns.
-    covariance_type : {"full", "diag"}
+    covariance_type : {"full", "diag", "low_rank"}
     scale : float
         Times the covariance expected.
     rows : float, optional
         How many rows it counts for; as many as the labels tell it with where None.
     mean_precision : float
     """
-    variances = survey.variance[columns]
-    spread = ClassSpread(np.diag(variances), 1.0)
-    labelled = np.flatnonzero(problem.side.labels >= 0)
-    if len(labelled) and len(columns):
-        cells = np.asarray(problem.table.gather(labelled), dtype=float)[:, columns]
-        weights = problem.row_weights()[labelled]
-        spread = expected_spread(cells, problem.side.labels[labelled], weights, variances)
+    if covariance_type == "low_rank" and len(columns):
+        subspace = table_subspace(problem, survey, columns)
+        spread = _labelled_spread(problem, lambda cells: subspace.scores(cells[:, columns]), subspace.variances)
+        expected = spread.rows if rows is None else rows
+        return LowRankGaussians(subspace, scale * spread.covariance, expected, mean_precision)
+    spread = _labelled_spread(problem, lambda cells: cells[:, columns], survey.variance[columns])
     expected = spread.rows if rows is None else rows
     return ConjugateGaussians(covariance_type, scale * spread.covariance, expected, mean_precision)
+
+
+def table_subspace(problem: Problem, survey: Survey, columns: IntArray) -> Subspace:
+    """Return the principal subspace of some columns of a table, learned from rows from all over it.
+
+    Parameters
+    ----------
+    problem : Problem
+    survey : Survey
+        Of all columns.
+    columns : (g,)
+        Numbers of the columns.
+    """
+    weights = problem.row_weights()
+    counted = np.flatnonzero(weights > 0)
+    chosen = counted if len(counted) <= SAMPLE_ROWS else counted[spread_numbers(len(counted), SAMPLE_ROWS)]
+    cells = problem.table.gather(chosen)[:, columns]
+    own = survey.only(columns)
+    return principal_subspace(cells, weights[chosen], own.mean, own.variance, total=own.total)
+
+
+def spread_numbers(n: int, size: int) -> IntArray:
+    """Return about ``size`` numbers below n, spread evenly without a period of their own.
+
+    They are multiples of the golden ratio, less whole numbers, times n. Every second row, say, would be rows of half
+    the clusters where these take turns in the table.
+    """
+    return np.unique((n * (np.arange(size) * _GOLDEN_RATIO % 1.0)).astype(np.int64))
+
+
+def _labelled_spread(
+    problem: Problem, measure: Callable[[FloatArray], FloatArray], variances: FloatArray
+) -> "ClassSpread":
+    """Return the spread within labels of what ``measure`` makes of rows, whose ``variances`` in the table are given."""
+    labelled = np.flatnonzero(problem.side.labels >= 0)
+    if not len(labelled) or not len(variances):
+        return ClassSpread(np.diag(variances), 1.0)
+    cells = measure(np.asarray(problem.table.gather(labelled), dtype=float))
+    return expected_spread(cells, problem.side.labels[labelled], problem.row_weights()[labelled], variances)
 
 
 class ClassSpread(NamedTuple):
@@ -252,6 +333,6 @@ def given_prior(family: AnyFamily, *, mean: Any, degrees: float | None, scatter:
     if not isinstance(family, NormalWishart):
         raise ValueError(  # noqa: TRY004  (it is what the user asks for that does not fit)
             "mean_prior, degrees_of_freedom_prior and covariance_prior are those of full Gaussians; leave them out "
-            "for other families and for covariance_type='diag'."
+            "for other families and for covariance_type='diag' or 'low_rank'."
         )
     return replace(family, **given)

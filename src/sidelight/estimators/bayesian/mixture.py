@@ -15,6 +15,7 @@ from sidelight.estimators.base.emission import (
     ConjugateGaussians,
     EmissionSettings,
     LearnedGaussians,
+    LowRankGaussians,
     emission_of,
     expected_gaussians,
     given_prior,
@@ -98,8 +99,9 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         Bernoulli, dates are dates, numbers are Gaussian, or "atom" where one value is frequent, such as zero; whole
         numbers are Gaussian, small counts or ordinal, whichever has the most evidence. Arrays of numbers are Gaussian
         or atoms. Columns that hold one value only, or none, are left out with a warning ("ignored").
-    covariance_type : {"full", "diag"}, default "full"
-        Of Gaussian columns.
+    covariance_type : {"full", "diag", "low_rank"}, default "full"
+        Of Gaussian columns. "low_rank" is for tables of many columns, also of more columns than rows: components differ
+        in a subspace of few dimensions, whose number is found by evidence, and share the noise outside of it.
     power : {False, "auto"}, default False
         "auto" takes Gaussian columns with a long tail on a logarithmic or exponential scale, each where the evidence
         of one-dimensional mixtures of the column says so; ``column_powers_`` has the transforms. Bounds and densities
@@ -155,7 +157,9 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         Expected weights.
     means_, covariances_, mean_precision_, degrees_of_freedom_ : arrays
         Of Gaussian components, as in scikit-learn; ``probabilities_``, ``rates_`` or ``sizes_`` of others, ``parts_``
-        of mixed tables. Columns in ``column_powers_`` are on their transformed scale.
+        of mixed tables. Columns in ``column_powers_`` are on their transformed scale. With low rank ``loadings_``,
+        ``factor_covariances_`` and ``noise_variances_`` in place of ``covariances_``, and ``column_relevance_``, the
+        share of each column's variance that lies between components.
     column_powers_ : dict of PowerTransform
         The transforms of columns, by column name or number; empty where all are left as they are.
     lower_bound_, lower_bounds_ : float, list of float
@@ -256,7 +260,9 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
     def _settings(self, problem: Problem, survey: Survey) -> EmissionSettings:
         return self._expected(problem, survey, "full" if self.covariance_type == "auto" else self.covariance_type)
 
-    def _expected(self, problem: Problem, survey: Survey, covariance_type: str) -> ConjugateGaussians:
+    def _expected(
+        self, problem: Problem, survey: Survey, covariance_type: str
+    ) -> ConjugateGaussians | LowRankGaussians:
         """Return the prior expected of Gaussian columns with this structure."""
         return expected_gaussians(
             problem,

@@ -4,9 +4,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.linalg import eigh
 
 from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.estimators.base.clusters import Layout
+from sidelight.families.gaussian.full import standardised
 from sidelight.inference.loop import ascend
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.protocols import Statistics
@@ -116,15 +118,32 @@ def start_rows(
 def embedding(
     values: AnyArray, weights: FloatArray, schema: Schema, survey: Survey, random: np.random.RandomState
 ) -> FloatArray:
-    """Return encoded rows (m, d) as points (m, d'), each column as its kind embeds it."""
+    """Return encoded rows (m, d) as points (m, d'), each column as its kind embeds it; of a wide table, rotated."""
     parts = []
     for name in sorted(set(schema.kinds)):
         kind, numbers = kind_named(name), schema.of_kind(name)
         cells = values if kind.compositional else values[:, numbers]
         parts.append(kind.embed(cells, weights, survey.only(numbers), random))
-    return np.concatenate(parts, axis=1)
+    points = np.concatenate(parts, axis=1)
+    return rotated(points) if points.shape[1] > _WIDE * len(points) else points
 
 
+def rotated(points: FloatArray) -> FloatArray:
+    """Return points (m, d) in coordinates of their own span (m, at most m), which keep their distances.
+
+    Coordinates are those of the principal components, from XXᵀ, so that nothing is as large as d × d.
+    """
+    values, vectors = eigh(points @ points.T)
+    kept = values > _ROUNDING * values[-1]
+    coordinates = vectors[:, kept] * np.sqrt(values[kept])
+    # Without any distance one coordinate is enough.
+    return coordinates[:, ::-1] if kept.any() else np.zeros((len(points), 1))
+
+
+# Tables with so many times more columns than rows to start from are wide.
+_WIDE = 2
+# What rounding leaves of an eigenvalue, as a fraction of the largest.
+_ROUNDING = 1e-14
 # Of a small table eight runs cost next to nothing; of a large one half as many find what the full passes then refine.
 _RUNS_SMALL, _RUNS_LARGE = 8, 4
 _FIRST_STEPS = 5
@@ -191,7 +210,9 @@ def at_means(sample: Sample, means: Any, schema: Schema, survey: Survey) -> Mixt
         raise ValueError(f"means_init has shape {given.shape}, but this model needs {expected}.")
     if set(schema.kinds) != {"gaussian"}:
         raise ValueError("means_init is for tables of Gaussian columns; leave it out, and use init_params.")
-    return _from_nearest(sample, (given - survey.mean) / survey.scale)
+    # In the columns themselves: the sample's points may be rotated.
+    points = standardised(np.asarray(sample.values, dtype=float), survey)
+    return _from_nearest(sample._replace(points=points), (given - survey.mean) / survey.scale)
 
 
 STARTS: dict[str, Start] = {

@@ -7,6 +7,7 @@ from sidelight.families.conjugate.dirichlet_multinomial import DirichletMultinom
 from sidelight.families.conjugate.family import ConjugateFamily
 from sidelight.families.conjugate.gamma_poisson import GammaPoisson, Poisson, PoissonParameters
 from sidelight.families.conjugate.ignored import Ignored, IgnoredColumns, IgnoredParameters
+from sidelight.families.conjugate.low_rank import LowRank
 from sidelight.families.conjugate.negative_binomial import (
     BetaNegativeBinomial,
     NegativeBinomial,
@@ -34,6 +35,7 @@ __all__ = [
     "Ignored",
     "IgnoredColumns",
     "IgnoredParameters",
+    "LowRank",
     "Multinomial",
     "MultinomialParameters",
     "NegativeBinomial",

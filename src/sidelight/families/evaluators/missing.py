@@ -40,17 +40,18 @@ def pattern_rows(scatter: FloatArray) -> int:
 
 
 class IncompletePredictive(Scorer):
-    """Take complete rows to a quick scorer, ``whole``, and rows with missing cells to a :class:`PatternEvaluator`.
+    """Take complete rows to a quick scorer, ``whole``, and rows with missing cells to one that is slower.
 
-    ``patterns`` makes the latter, of blocks of at most ``most_rows`` rows, when the first such row comes.
+    ``patterns`` makes the latter (a :class:`PatternEvaluator`, say), of blocks of at most ``most_rows`` rows, when the
+    first such row comes.
     """
 
-    def __init__(self, whole: Scorer, patterns: Callable[[], "PatternEvaluator"], most_rows: int) -> None:
+    def __init__(self, whole: Scorer, patterns: Callable[[], Evaluator[GaussianStatistics]], most_rows: int) -> None:
         self.n_components = whole.n_components
         self.block_rows = min(whole.block_rows, most_rows)
         self._whole = whole
         self._make_partial = patterns
-        self._partial: PatternEvaluator | None = None
+        self._partial: Evaluator[GaussianStatistics] | None = None
         self._complete = self._incomplete = np.empty(0, dtype=np.int64)
         self._score_buffer = np.empty(0)
 
