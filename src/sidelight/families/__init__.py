@@ -1,12 +1,14 @@
 """Emissions: how the rows of a component are distributed. One family per file, with its column kind.
 
-``gaussian`` holds Gaussians by maximum likelihood, ``conjugate`` families with conjugate priors, and ``evaluators`` the
-ways to compute log densities and sufficient statistics of a block of rows.
+``gaussian`` holds Gaussians by maximum likelihood, ``conjugate`` families with conjugate priors, ``student`` Student t
+components of both sorts, and ``evaluators`` the ways to compute log densities and sufficient statistics of a block of
+rows.
 """
 
 from sidelight.families.conjugate import Bernoulli, Categorical, Multinomial, Poisson
 from sidelight.families.gaussian import Gaussian
+from sidelight.families.student import StudentT
 from sidelight.tables.schema import register_kind
 
-for _kind in (Gaussian, Poisson, Bernoulli, Categorical, Multinomial):
+for _kind in (Gaussian, StudentT, Poisson, Bernoulli, Categorical, Multinomial):
     register_kind(_kind)

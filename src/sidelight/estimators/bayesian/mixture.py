@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from sidelight.couplings.potts import FieldMemory, PottsField, atoms_of, lay_sta
 from sidelight.estimators.base.clusters import KeptHistory, Layout, classes_by_labels, lay_out
 from sidelight.estimators.base.emission import (
     CONJUGATE_COVARIANCE_TYPES,
+    ConjugateNumbers,
     EmissionSettings,
     expected_gaussians,
     given_prior,
@@ -232,15 +234,17 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         return side.labels
 
     def _settings(self, problem: Problem, survey: Survey) -> EmissionSettings:
-        return expected_gaussians(
+        expected = partial(
+            expected_gaussians,
             problem,
             survey,
-            self._schema.of_kind("gaussian"),
             covariance_type=self.covariance_type,
             scale=self.prior_scale,
             rows=self.prior_rows,
             mean_precision=self.mean_precision_prior,
         )
+        gaussian, heavy_tailed = (self._schema.of_kind(name) for name in ("gaussian", "student_t"))
+        return ConjugateNumbers(expected(gaussian), expected(heavy_tailed))
 
     def _emission(self, problem: Problem, survey: Survey, few: StartRows, random: np.random.RandomState) -> AnyFamily:
         family = super()._emission(problem, survey, few, random)

@@ -66,8 +66,16 @@ class NormalGamma(ConjugateGaussian[NormalGammaParameters, SquareStatistics]):
     def evaluator(self, parameters: NormalGammaParameters, backend: Backend) -> Evaluator[SquareStatistics]:
         """Return an evaluator of Σ_j ½ [ψ(a) − ln b − ln 2π − 1/κ − (a/b) (x − m)²] and of the statistics."""
         means, mean_precision, shapes, rates = parameters
-        precisions = shapes / rates
         constants = 0.5 * (digamma(shapes) - np.log(2 * math.pi * rates) - 1.0 / mean_precision)
+        return self.quadratic(means, shapes / rates, constants)
+
+    def quadratic(
+        self, means: FloatArray, precisions: FloatArray, constants: FloatArray
+    ) -> Evaluator[SquareStatistics]:
+        """Return the quickest evaluator of Σ_j [c − ½ λ (x − m)²] that is exact enough.
+
+        ``means``, ``precisions`` and ``constants`` (components, d) are m, λ and c.
+        """
         offsets, d = means - self.centre, len(self.centre)
 
         def fill(cells: FloatArray, out: FloatArray) -> None:
