@@ -30,6 +30,10 @@ from sidelight.tables.table import ArrayTable, Rows, Table
 from sidelight.tables.validation import admit_table, check_integer, check_number, column_names, read_table, read_weights
 
 
+# What messages call columns of numbers.
+_NUMBERS = {"gaussian": "Gaussian", "student_t": "Student t"}
+
+
 class Model(NamedTuple):
     """What an estimator puts together for some rows, beside the family.
 
@@ -311,12 +315,12 @@ class MixtureEstimator(FittedMixture):
         if set(self._schema.kinds) == {"gaussian"}:
             return survey_finite(self, table, weights)
         found = survey_columns(table, weights, self._schema)
-        gaussian = self._schema.of_kind("gaussian")
-        gaps = gaussian[found.observed[gaussian] < found.total]
+        numbers = np.union1d(self._schema.of_kind("gaussian"), self._schema.of_kind("student_t"))
+        gaps = numbers[found.observed[numbers] < found.total]
         if len(gaps):
             raise ValueError(
                 f"X: {self._schema.label(gaps[0])} has missing cells; {type(self).__name__} needs a number in every "
-                "cell of a Gaussian column: fill them in (sklearn.impute.SimpleImputer), or use BayesianMixture."
+                f"cell of a {_NUMBERS[self._schema.kinds[gaps[0]]]} column: fill them in (sklearn.impute.SimpleImputer), or use BayesianMixture."
             )
         return found
 
