@@ -7,10 +7,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from sidelight._typing import FloatArray, IntArray
+from sidelight._typing import BoolArray, FloatArray, IntArray
 from sidelight.couplings.independent import Independent
 from sidelight.couplings.potts import FieldMemory, PottsField, atoms_of, lay_stages
-from sidelight.estimators.base.clusters import KeptHistory, Layout, classes_by_labels, lay_out
+from sidelight.estimators.base.clusters import LEAST_OWNED, KeptHistory, Layout, classes_by_labels, lay_out
 from sidelight.estimators.base.emission import (
     CONJUGATE_COVARIANCE_TYPES,
     ConjugateNumbers,
@@ -19,16 +19,18 @@ from sidelight.estimators.base.emission import (
     given_prior,
 )
 from sidelight.estimators.base.mixture import Ascent, Fitted, MixtureEstimator, Model
+from sidelight.estimators.base.noise import NoiseComponent
 from sidelight.estimators.bayesian.stream import KeptStream, follow_batch
 from sidelight.estimators.registry import register
 from sidelight.estimators.starts.sample import STARTS, Problem, Sample, StartRows
 from sidelight.families.conjugate import ConjugateFamily
+from sidelight.families.noise import NoiseFamily
 from sidelight.inference.executors.threads import ONE_THREAD, one_blas_thread
 from sidelight.inference.loop import Trace, go_on
-from sidelight.inference.mixture import Mixture, MixtureState
+from sidelight.inference.mixture import Expectation, Mixture, MixtureState
 from sidelight.inference.progress import Callback
 from sidelight.inference.protocols import AnyFamily
-from sidelight.inference.pruning import Fit, prune
+from sidelight.inference.pruning import Fit, drop_small, prune
 from sidelight.kernels.loops import Backend
 from sidelight.metrics import violations
 from sidelight.side import SideInformation
@@ -36,7 +38,14 @@ from sidelight.tables.schema import FamilyChoice
 from sidelight.tables.survey import Survey
 from sidelight.tables.table import ArrayTable, Rows
 from sidelight.tables.validation import check_choice, check_integer, check_number, read_weights
-from sidelight.weights import DirichletWeights, Gamma, GivenConcentration, LearnedConcentration, StickBreakingWeights
+from sidelight.weights import (
+    DirichletWeights,
+    Gamma,
+    GivenConcentration,
+    LearnedConcentration,
+    NoiseWeights,
+    StickBreakingWeights,
+)
 
 # Components beyond those of the labels, for classes without a label.
 _SPARE_COMPONENTS = 10
@@ -70,7 +79,7 @@ WEIGHTS: dict[str, Callable[[int, float | None], StickBreakingWeights | Dirichle
 
 
 @register
-class BayesianMixture(KeptHistory, MixtureEstimator):
+class BayesianMixture(KeptHistory, NoiseComponent, MixtureEstimator):
     """Mixture with priors on everything, which finds the number of clusters and listens to labels, links and blocks.
 
     Variational Bayes for a finite mixture or a Dirichlet process (Blei and Jordan 2006) of Gaussian, categorical,
@@ -87,11 +96,11 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
     n_components : int, optional
         Most components there may be; None is ten more than there are labels. What is not needed is dropped.
     family : str or mapping, default "auto"
-        "gaussian", "categorical", "bernoulli" or "poisson" for all columns, "multinomial" for rows of counts (which may
-        be sparse), or a mapping from columns to families. "auto" takes arrays of numbers as Gaussian and goes by the
+        "gaussian", "student_t" (numbers with heavy tails), "categorical", "bernoulli" or "poisson" for all columns,
+        "multinomial" for rows of counts (which may be sparse), or a mapping from columns to families. "auto" takes arrays of numbers as Gaussian and goes by the
         types of a frame's columns: text is categorical, booleans are Bernoulli, small counts Poisson, numbers Gaussian.
     covariance_type : {"full", "diag"}, default "full"
-        Of Gaussian columns.
+        Of Gaussian and Student t columns.
     weights : {"dirichlet_process", "dirichlet"}, default "dirichlet_process"
     concentration : float, optional
         η of the Dirichlet process, or α of every component of a Dirichlet; learned (Gamma(1, 1) prior) where not given.
@@ -117,6 +126,13 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         As in scikit-learn's BayesianGaussianMixture, in place of ``prior_rows`` and ``prior_scale``.
     prune : bool, default True
         Whether to drop and merge components where that raises the bound.
+    noise : bool or float, optional
+        Whether there is a further component for rows that belong nowhere: True learns its share of the rows (a few
+        percent are expected), a number between 0 and 1 is the share. Its density is constant, one over the widths of
+        the columns. A labelled row is never noise.
+    min_cluster_size : int or float, default 1
+        Components with fewer rows than this, or with a smaller share of the rows where it is below 1, are dropped after
+        pruning; their rows go to others, or to noise. Components of labels are kept. 1 drops none.
     init_params : {"short_runs", "kmeans", "k-means++", "labels"}, default "short_runs"
         Where to start; see LabelledMixture.
     n_init : int, default 1
@@ -138,11 +154,13 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
     ----------
     labels_, posterior_, n_clusters_, cluster_names_, component_clusters_, violations_
         As in LabelledMixture.
+    noise_probability_, noise_weight_ : (n,), float
+        With ``noise``, as in LabelledMixture.
     weights_ : (components,)
         Expected weights.
     means_, covariances_, mean_precision_, degrees_of_freedom_ : arrays
         Of Gaussian components, as in scikit-learn; ``probabilities_`` or ``rates_`` of others, ``parts_`` of mixed
-        tables.
+        tables. Student t components have ``tail_degrees_`` beside them, and ``covariances_`` of rows of scale one.
     lower_bound_, lower_bounds_ : float, list of float
         The bound per row: at the end, and along the way.
     history_ : list of Snapshot
@@ -185,6 +203,8 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         degrees_of_freedom_prior: float | None = None,
         covariance_prior: Any = None,
         prune: bool = True,
+        noise: bool | float | None = None,
+        min_cluster_size: float = 1,
         init_params: str = "short_runs",
         n_init: int = 1,
         max_iter: int = 200,
@@ -212,6 +232,8 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         self.degrees_of_freedom_prior = degrees_of_freedom_prior
         self.covariance_prior = covariance_prior
         self.prune = prune
+        self.noise = noise
+        self.min_cluster_size = min_cluster_size
         self.init_params = init_params
         self.keep_history = keep_history
 
@@ -227,6 +249,9 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         for name in ("concentration", "prior_rows", "prior_scale", "mean_precision_prior"):
             if getattr(self, name) is not None:
                 check_number(name, getattr(self, name), least=np.finfo(float).tiny)
+        self._check_noise()
+        if not (isinstance(self.min_cluster_size, float) and 0 < self.min_cluster_size < 1):
+            check_integer("min_cluster_size", self.min_cluster_size, least=1)
         if self.unlabelled_weight != "auto":
             check_number("unlabelled_weight", self.unlabelled_weight, least=0, most=1)
 
@@ -247,10 +272,13 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         return ConjugateNumbers(expected(gaussian), expected(heavy_tailed))
 
     def _emission(self, problem: Problem, survey: Survey, few: StartRows, random: np.random.RandomState) -> AnyFamily:
-        family = super()._emission(problem, survey, few, random)
-        return given_prior(
-            family, mean=self.mean_prior, degrees=self.degrees_of_freedom_prior, scatter=self.covariance_prior
+        family = given_prior(
+            super()._emission(problem, survey, few, random),
+            mean=self.mean_prior,
+            degrees=self.degrees_of_freedom_prior,
+            scatter=self.covariance_prior,
         )
+        return self._noisy_family(family, survey, few)
 
     def _layout(
         self, problem: Problem, few: StartRows, family: AnyFamily, survey: Survey, random: np.random.RandomState
@@ -261,12 +289,13 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
     def _model(self, problem: Problem, family: AnyFamily, layout: Layout, backend: Backend) -> Model:
         """Couple the rows with statements by a Potts field; components belong to no class until they are fitted."""
         problem = self._weighted(problem, 1.0)
-        weights = WEIGHTS[self.weights](layout.n_components, self.concentration)
+        weights = self._noisy_weights(WEIGHTS[self.weights](layout.n_components, self.concentration), family)
         atoms = atoms_of(problem.side, certain=self.strength)
         couplings: tuple[PottsField, ...] = ()
         if atoms is not None:
             heavy = None if problem.weights is None else np.maximum(problem.weights, _LEAST_WEIGHT)
-            couplings = (PottsField(lay_stages(atoms, heavy), self.strength, self.repulsion, backend),)
+            noise = isinstance(family, NoiseFamily)
+            couplings = (PottsField(lay_stages(atoms, heavy), self.strength, self.repulsion, backend, noise=noise),)
         return Model(weights, couplings, problem.weights)
 
     def _start(self, mixture: Mixture, sample: Sample, survey: Survey, random: np.random.RandomState) -> MixtureState:
@@ -278,33 +307,42 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
 
     def _refine(self, ascent: Ascent, problem: Problem, survey: Survey) -> Fitted:
         """Prune components; give each its class; let rows without labels count less where they pull classes away."""
-        fit = self._pruned(ascent)
+        fit = self._pruned(ascent, problem)
         classes = self._classes(fit, problem.side)
         if self.unlabelled_weight == "auto" and self._pulls_away(fit, problem.side, classes):
             fit = self._settled(fit, ascent, problem)
         self._history = ascent.recorder.of(fit.trace.start)
         return Fitted(fit, ascent.total_weight, classes)
 
-    def _pruned(self, ascent: Ascent) -> Fit:
-        if not self.prune:
-            return ascent.fit
-        family = ascent.fit.mixture.family
-        assert isinstance(family, ConjugateFamily)
-        ascent.recorder.follow(ascent.fit.trace.start)
-        return prune(
-            ascent.fit,
-            shrunk,
-            family.divergence,
-            ascent.recorder.watch,
-            max_iter=self.max_iter,
-            tol=self.tol * ascent.total_weight,
-            callbacks=self.callbacks or (),
-        )
+    def _pruned(self, ascent: Ascent, problem: Problem) -> Fit:
+        """Drop and merge components where that raises the bound; then drop those that are too small."""
+        fit, family = ascent.fit, ascent.fit.mixture.family
+        assert isinstance(family, ConjugateFamily | NoiseFamily)
+        ascent.recorder.follow(fit.trace.start)
+        watch, tol, callbacks = ascent.recorder.watch, self.tol * ascent.total_weight, self.callbacks or ()
+        n_fixed = int(isinstance(family, NoiseFamily))
+        if self.prune:
+            fit = prune(
+                fit,
+                shrunk,
+                family.divergence,
+                watch,
+                max_iter=self.max_iter,
+                tol=tol,
+                callbacks=callbacks,
+                n_fixed=n_fixed,
+            )
+        if self.min_cluster_size != 1:
+            share = self.min_cluster_size < 1
+            least = self.min_cluster_size * ascent.total_weight if share else self.min_cluster_size
+            too_small = partial(smaller_than, least, n_fixed, problem.side)
+            fit = drop_small(fit, shrunk, too_small, watch, max_iter=self.max_iter, tol=tol, callbacks=callbacks)
+        return fit
 
     def _settled(self, fit: Fit, ascent: Ascent, problem: Problem) -> Fit:
         """Go on with rows without labels weighted down."""
         mixture, trace = fit
-        layout = Layout(mixture.weights.classes, 0)
+        layout = Layout(among_clusters(mixture).classes, 0)
         light = self._weighted(problem, _SETTLED_WEIGHT)
         lighter = self._mixture(light, mixture.family, layout, mixture.backend)
         ascent.recorder.follow(trace.start)
@@ -329,25 +367,26 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
     def _classes(self, fit: Fit, side: SideInformation) -> IntArray:
         """Return the class of each component: a label's, or one of its own."""
         mixture, state = fit.mixture, fit.trace.state
-        n_labels, n_components = len(side.label_names), len(mixture.weights.classes)
+        n_labels, n_components = len(side.label_names), among_clusters(mixture).n_components
         if not n_labels:
             return np.arange(n_components)
         expectation = mixture.expect(state)
-        memory = expectation.coupled[0].state.memory
-        assert isinstance(memory, FieldMemory)
-        return classes_by_labels(memory.sums, freely_drawn(mixture, state, side), expectation.statistics.mass)
+        owned, drawn = owned_by_labels(expectation), freely_drawn(mixture, state, side)
+        mass = expectation.statistics.mass[:n_components]
+        return classes_by_labels(owned[:, :n_components], drawn[:, :n_components], mass)
 
     def _pulls_away(self, fit: Fit, side: SideInformation, classes: IntArray) -> bool:
         """Say whether all components belong to labels, but too few labelled rows would go there by themselves."""
         n_labels = len(side.label_names)
         if not n_labels or int(classes.max()) >= n_labels:
             return False
-        drawn = freely_drawn(fit.mixture, fit.trace.state, side)
+        drawn = freely_drawn(fit.mixture, fit.trace.state, side)[:, : len(classes)]
         right = drawn[classes, np.arange(len(classes))].sum()
         return bool(right < _LEAST_AGREEMENT * drawn.sum())
 
     def _predictive_log_weights(self) -> FloatArray:
-        return np.log(np.maximum(self.weights_, np.finfo(float).tiny))
+        weights = self.weights_ if self._noise_label is None else np.append(self.weights_, self.noise_weight_)
+        return np.log(np.maximum(weights, np.finfo(float).tiny))
 
     def partial_fit(
         self,
@@ -386,7 +425,7 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
             before: Fit | KeptStream
             if first:
                 ascent = self._ascend(batch, survey)
-                before = self._pruned(ascent)
+                before = self._pruned(ascent, batch)
                 self._history = ascent.recorder.of(before.trace.start)
             else:
                 before = self._followed
@@ -398,7 +437,9 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
             self._store(Fitted(fit, survey.total, self._classes(fit, seen)), seen)
         self.labels_ = self.labels_[-n:]
         self._posterior = None if self._posterior is None else self._posterior[-n:]
-        self.violations_ = violations(known, self.labels_)
+        if self._noise_label is not None:
+            self.noise_probability_ = self.noise_probability_[-n:]
+        self.violations_ = violations(known, self.labels_, noise=self._noise_label)
         return self
 
 
@@ -410,14 +451,43 @@ def most_components(few: StartRows, n_labels: int) -> int:
     return max(min(wanted, len(np.unique(few.values, axis=0))), n_labels)
 
 
-def shrunk(mixture: Mixture, components: IntArray) -> Mixture:
-    """Return the mixture with as many components as these, and their priors."""
-    family, weights = mixture.family, mixture.weights
-    assert isinstance(family, ConjugateFamily)
+def among_clusters(mixture: Mixture) -> StickBreakingWeights | DirichletWeights:
+    """Return the weights of the clusters' components, without the noise where there is any."""
+    weights = mixture.weights.clusters if isinstance(mixture.weights, NoiseWeights) else mixture.weights
     assert isinstance(weights, StickBreakingWeights | DirichletWeights)
-    fewer = replace(weights, n_components=len(components))
+    return weights
+
+
+def shrunk(mixture: Mixture, components: IntArray) -> Mixture:
+    """Return the mixture with as many components as these, and their priors; noise is one of them and stays."""
+    family, weights = mixture.family, mixture.weights
+    assert isinstance(family, ConjugateFamily | NoiseFamily)
+    n_fixed = int(isinstance(weights, NoiseWeights))
+    clusters = replace(among_clusters(mixture), n_components=len(components) - n_fixed)
+    fewer = replace(weights, clusters=clusters) if isinstance(weights, NoiseWeights) else clusters
     coupling = Independent(fewer.classes, mixture.backend)
     return replace(mixture, family=family.narrowed(components), weights=fewer, coupling=coupling)
+
+
+def owned_by_labels(expectation: Expectation) -> FloatArray:
+    """Return how many rows of each label every component owns (labels, components)."""
+    memory = expectation.coupled[0].state.memory
+    assert isinstance(memory, FieldMemory)
+    return memory.sums
+
+
+def smaller_than(least: float, n_fixed: int, side: SideInformation, expectation: Expectation) -> BoolArray:
+    """Say of each component whether it has fewer rows than ``least`` and may be dropped.
+
+    The last ``n_fixed`` components may not, nor may those that own labelled rows, nor the largest.
+    """
+    mass = expectation.statistics.mass
+    small = mass < least
+    small[len(mass) - n_fixed :] = False
+    small[mass[: len(mass) - n_fixed].argmax()] = False
+    if len(side.label_names):
+        small &= owned_by_labels(expectation).max(axis=0) < LEAST_OWNED
+    return small
 
 
 def freely_drawn(mixture: Mixture, state: MixtureState, side: SideInformation) -> FloatArray:

@@ -76,6 +76,9 @@ class Sample(NamedTuple):
     layout : Layout
     whole : bool
     side : SideInformation
+    outlying : (m,), optional
+        Weights of rows far from all others, zero for the rest; ``weights`` are then zero for those, so that no start
+        counts them. Where the mixture has noise, they start there.
     """
 
     mixture: Mixture
@@ -86,6 +89,7 @@ class Sample(NamedTuple):
     layout: Layout
     whole: bool
     side: SideInformation
+    outlying: FloatArray | None = None
 
 
 def start_rows(problem: Problem, preferred: IntArray, random: np.random.RandomState) -> StartRows:
@@ -183,8 +187,8 @@ def at_means(sample: Sample, means: Any, schema: Schema, survey: Survey) -> Mixt
     expected = (sample.layout.n_components, sample.values.shape[1])
     if given.shape != expected:
         raise ValueError(f"means_init has shape {given.shape}, but this model needs {expected}.")
-    if set(schema.kinds) != {"gaussian"}:
-        raise ValueError("means_init is for tables of Gaussian columns; leave it out, and use init_params.")
+    if set(schema.kinds) not in ({"gaussian"}, {"student_t"}):
+        raise ValueError("means_init is for tables whose columns are all Gaussian or all Student t; leave it out, and use init_params.")
     return _from_nearest(sample, (given - survey.mean) / survey.scale)
 
 
@@ -216,4 +220,7 @@ def _from_assignment(sample: Sample, assignment: IntArray, counts: AnyArray | No
     responsibilities = np.zeros((n, k))
     responsibilities[np.arange(n), assignment] = sample.weights if counts is None else sample.weights * counts
     means = component_means(sample.values, sample.weights, responsibilities)
+    if len(sample.mixture.weights.classes) > k:  # the last component is noise
+        noise = np.zeros(n) if sample.outlying is None else sample.outlying
+        responsibilities = np.column_stack([responsibilities, noise])
     return state_given(sample.mixture, means, responsibilities)
