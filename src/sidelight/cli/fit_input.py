@@ -26,6 +26,7 @@ class FitRequest(NamedTuple):
     confidence: float
     model: str
     clusters: int | None
+    noise: bool
     seed: int
     jobs: int
     encoding: str
