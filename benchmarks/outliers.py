@@ -3,8 +3,8 @@
     python benchmarks/outliers.py [--draws 1] [--only synthetic|real]
 
 Ten synthetic tables (2 to 8 clusters, 2 to 10 columns, unequal sizes and covariances) and five real ones. Adjusted Rand
-index on the rows that were not replaced, before and after the others were: Gaussians, Gaussians with ``noise=True``, and
-Student t components. BayesianMixture finds the number of clusters, LabelledMixture is told it.
+index on the rows that were not replaced, before and after the others were: Gaussians, Gaussians with ``noise=True``,
+and Student t components. BayesianMixture finds the number of clusters, LabelledMixture is told it.
 """
 
 import argparse
@@ -126,7 +126,9 @@ def main() -> None:
                     print(f"{table.name:24} {' | '.join(cells)}", flush=True)
             for title, found in scores.items():
                 before, after, apart = np.mean(found, axis=0)
-                print(f"{title:12} before {before:.3f}  after {after:.3f}  fall {before - after:+.3f}  noise {apart:.2f}")
+                print(
+                    f"{title:12} before {before:.3f}  after {after:.3f}  fall {before - after:+.3f}  noise {apart:.2f}"
+                )
     print(f"{time.process_time() - began:.0f} s of CPU")
 
 

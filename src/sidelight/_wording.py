@@ -1,7 +1,6 @@
 """Numbers, lists and clusters as pages and pictures write them."""
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 # What rows that belong to no cluster, those with label -1, are called.
@@ -63,6 +62,6 @@ def listed(words: list[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else ""
 
 
-def cluster_name(names: Sequence[Any], cluster: int) -> str:
-    """Return the name of a cluster by its number; -1 is noise."""
+def cluster_name(names: Any, cluster: int) -> str:
+    """Return the name of a cluster by its number, from a list or an array of names; -1 is noise."""
     return NOISE if cluster < 0 else str(names[cluster])

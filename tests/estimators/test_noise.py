@@ -185,7 +185,7 @@ def test_a_start_counts_no_outliers():
 
 
 def test_small_clusters_are_dropped():
-    X, y = heaps(n_outliers=0)
+    X, _ = heaps(n_outliers=0)
     few = np.concatenate([X, [[40.0, 40.0]] * 4 + np.random.default_rng(1).normal(size=(4, 2)) * 0.1])
     assert BayesianMixture(random_state=0).fit(few).n_clusters_ == 4
     for least in (10, 0.05):
@@ -199,7 +199,7 @@ def test_small_clusters_are_dropped():
 
 
 def test_clusters_of_labels_may_be_small():
-    X, y = heaps(n_outliers=0)
+    X, _ = heaps(n_outliers=0)
     few = np.concatenate([X, [[40.0, 40.0]] * 4 + np.random.default_rng(1).normal(size=(4, 2)) * 0.1])
     known = np.full(len(few), -1)
     known[[0, 60, 120, -1]] = [0, 1, 2, 3]

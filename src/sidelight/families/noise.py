@@ -21,7 +21,6 @@ from sidelight.families.gaussian.full import CentredFamily
 from sidelight.families.student import LikelihoodStudent
 from sidelight.kernels.loops import Backend, QuadraticForm, front, has_missing
 
-
 Clusters = ConjugateFamily[Any, Any] | CentredFamily[Any] | LikelihoodStudent
 
 
@@ -48,7 +47,7 @@ class NoiseStatistics:
 
     def means(self) -> FloatArray:
         """Return the means of the clusters' components."""
-        return self.clusters.means()  # type: ignore[no-any-return]
+        return self.clusters.means()
 
     def __add__(self, other: "NoiseStatistics") -> "NoiseStatistics":
         return NoiseStatistics(self.clusters + other.clusters, self.noise + other.noise)

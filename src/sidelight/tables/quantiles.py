@@ -1,4 +1,4 @@
-"""Weighted quantiles of columns with missing cells, and what follows from them: ranges, and moments without outliers."""
+"""Weighted quantiles of columns with missing cells, and moments without outliers that follow from them."""
 
 import numpy as np
 

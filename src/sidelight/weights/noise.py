@@ -103,9 +103,9 @@ class NoiseWeights:
     def update(self, component_mass: FloatArray, class_mass: FloatArray, previous: NoiseBelief | None) -> NoiseBelief:
         """Return the parameters that maximise the objective given the counts of components and classes."""
         before = None if previous is None else previous.clusters
-        masses = (np.maximum(mass[:-1], _SMALLEST) for mass in (component_mass, class_mass))
+        components, classes = (np.maximum(mass[:-1], _SMALLEST) for mass in (component_mass, class_mass))
         belief = self.share.belief(float(class_mass[-1]), float(class_mass[:-1].sum()))
-        return NoiseBelief(self.clusters.update(*masses, before), belief)
+        return NoiseBelief(self.clusters.update(components, classes, before), belief)
 
     def log(self, parameters: NoiseBelief) -> FloatArray:
         """Return the log weights (components,), the noise's last."""

@@ -85,7 +85,7 @@ def test_no_posterior_nearby_leads_higher(name, missing):
         """Return the bound with the scales as they were when the statistics were taken."""
         rows = statistics.scaled_rows
         if isinstance(given.family.gaussian, NormalWishart):
-            means, kappa, nu, scatter, factors = parameters
+            means, kappa, nu, _, factors = parameters
             d = means.shape[1]
             precisions = nu[:, None, None] * factors.swapaxes(1, 2) @ factors
             about = rows.measured_from(means)

@@ -31,7 +31,6 @@ from sidelight.tables.survey import Survey, survey_columns, survey_finite
 from sidelight.tables.table import ArrayTable, Rows, Table
 from sidelight.tables.validation import admit_table, check_integer, check_number, column_names, read_table, read_weights
 
-
 # What messages call columns of numbers.
 _NUMBERS = {"gaussian": "Gaussian", "student_t": "Student t"}
 
@@ -333,7 +332,8 @@ class MixtureEstimator(FittedMixture):
         if len(gaps):
             raise ValueError(
                 f"X: {self._schema.label(gaps[0])} has missing cells; {type(self).__name__} needs a number in every "
-                f"cell of a {_NUMBERS[self._schema.kinds[gaps[0]]]} column: fill them in (sklearn.impute.SimpleImputer), or use BayesianMixture."
+                f"cell of a {_NUMBERS[self._schema.kinds[gaps[0]]]} column: fill them in "
+                "(sklearn.impute.SimpleImputer), or use BayesianMixture."
             )
         return found
 

@@ -1,13 +1,13 @@
 """Estimators with a component for rows that belong nowhere."""
 
 from numbers import Real
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from sidelight._typing import FloatArray, IntArray
 from sidelight.estimators.starts.sample import StartRows
-from sidelight.families.noise import NoiseFamily
+from sidelight.families.noise import Clusters, NoiseFamily
 from sidelight.inference.protocols import AnyFamily
 from sidelight.tables.schema import Schema, kind_named
 from sidelight.tables.survey import Survey
@@ -37,14 +37,17 @@ class NoiseComponent:
 
     def _noisy_family(self, family: AnyFamily, survey: Survey, few: StartRows) -> AnyFamily:
         """Return the family with noise where it is asked for."""
-        return NoiseFamily(family, column_log_widths(self._schema, survey, few)) if self.noise else family
+        if not self.noise:
+            return family
+        return NoiseFamily(cast("Clusters", family), column_log_widths(self._schema, survey, few))
 
     def _noisy_weights(self, weights: ClusterWeights, family: AnyFamily) -> ClusterWeights | NoiseWeights:
         """Return the weights with a share of noise where the family has noise."""
         if not isinstance(family, NoiseFamily):
             return weights
-        learned = isinstance(self.noise, bool | np.bool_) or self.noise is None
-        return NoiseWeights(weights, LearnedShare(_EXPECTED_SHARE) if learned else GivenShare(float(self.noise)))
+        if self.noise is None or isinstance(self.noise, bool | np.bool_):
+            return NoiseWeights(weights, LearnedShare(_EXPECTED_SHARE))
+        return NoiseWeights(weights, GivenShare(float(self.noise)))
 
 
 def column_log_widths(schema: Schema, survey: Survey, few: StartRows) -> FloatArray:

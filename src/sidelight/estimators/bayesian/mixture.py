@@ -97,8 +97,9 @@ class BayesianMixture(KeptHistory, NoiseComponent, MixtureEstimator):
         Most components there may be; None is ten more than there are labels. What is not needed is dropped.
     family : str or mapping, default "auto"
         "gaussian", "student_t" (numbers with heavy tails), "categorical", "bernoulli" or "poisson" for all columns,
-        "multinomial" for rows of counts (which may be sparse), or a mapping from columns to families. "auto" takes arrays of numbers as Gaussian and goes by the
-        types of a frame's columns: text is categorical, booleans are Bernoulli, small counts Poisson, numbers Gaussian.
+        "multinomial" for rows of counts (which may be sparse), or a mapping from columns to families. "auto" takes
+        arrays of numbers as Gaussian and goes by the types of a frame's columns: text is categorical, booleans are
+        Bernoulli, small counts Poisson, numbers Gaussian.
     covariance_type : {"full", "diag"}, default "full"
         Of Gaussian and Student t columns.
     weights : {"dirichlet_process", "dirichlet"}, default "dirichlet_process"

@@ -188,7 +188,9 @@ def at_means(sample: Sample, means: Any, schema: Schema, survey: Survey) -> Mixt
     if given.shape != expected:
         raise ValueError(f"means_init has shape {given.shape}, but this model needs {expected}.")
     if set(schema.kinds) not in ({"gaussian"}, {"student_t"}):
-        raise ValueError("means_init is for tables of Gaussian columns, or of Student t columns; leave it out, and use init_params.")
+        raise ValueError(
+            "means_init is for tables of Gaussian columns, or of Student t columns; leave it out, and use init_params."
+        )
     return _from_nearest(sample, (given - survey.mean) / survey.scale)
 
 

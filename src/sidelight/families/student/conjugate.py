@@ -69,9 +69,7 @@ class ConjugateStudent(ConjugateFamily[StudentParameters, StudentStatistics], Ge
 
     def select(self, parameters: StudentParameters, components: IntArray) -> StudentParameters:
         """Return the parameters of these components, in this order."""
-        return StudentParameters(
-            self.gaussian.select(parameters.gaussians, components), parameters.tails[components]
-        )
+        return StudentParameters(self.gaussian.select(parameters.gaussians, components), parameters.tails[components])
 
     def narrowed(self, components: IntArray) -> Self:
         """Return the family whose prior means are those of these components."""

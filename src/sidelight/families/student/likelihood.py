@@ -97,9 +97,7 @@ class LikelihoodStudent:
 
     def select(self, parameters: StudentParameters, components: IntArray) -> StudentParameters:
         """Return the parameters of these components, in this order."""
-        return StudentParameters(
-            self.gaussian.select(parameters.gaussians, components), parameters.tails[components]
-        )
+        return StudentParameters(self.gaussian.select(parameters.gaussians, components), parameters.tails[components])
 
     def around(self, means: FloatArray) -> StudentParameters:
         """Return components with these means, each as wide as the whole table."""

@@ -6,7 +6,8 @@ likelihood (x − μ)ᵀ Σ⁻¹ (x − μ), with posteriors its expectation, an
 
     q(u) = Gamma((ν + p)/2, (ν + D)/2),   E u = (ν + p)/(ν + D),   E ln u = ψ((ν + p)/2) − ln((ν + D)/2)
 
-(Liu and Rubin 1995 by maximum likelihood; Svensén and Bishop 2005 with posteriors), and what the row adds to the objective,
+(Liu and Rubin 1995 by maximum likelihood; Svensén and Bishop 2005 with posteriors). What the row adds to the
+objective,
 
     E ln p(x, u) + H(q(u)) = ½ E ln|Λ| + ln Γ((ν + p)/2) − ln Γ(ν/2) − (p/2) ln πν − ((ν + p)/2) ln(1 + D/ν),
 
@@ -76,8 +77,8 @@ class StudentStatistics:
 
     def regrouped(self, groups: IntArray) -> "StudentStatistics":
         """Return the statistics of groups of components put together; those of group -1 are left out."""
-        sums = (add_up(values, groups) for values in (self.mass, self.observed, self.deviations))
-        return StudentStatistics(*sums, self.scaled_rows.regrouped(groups))
+        mass, observed, deviations = (add_up(sums, groups) for sums in (self.mass, self.observed, self.deviations))
+        return StudentStatistics(mass, observed, deviations, self.scaled_rows.regrouped(groups))
 
 
 class Distances(NamedTuple):

@@ -17,9 +17,9 @@ def tail_degrees(mass: FloatArray, deviations: FloatArray) -> FloatArray:
     """Return the degrees of freedom (components,), from 2 to 200, that maximise the objective given the scales.
 
     With rows scaled by u ~ Gamma(ν/2, ν/2), the part of the expected log density that depends on ν is, per row,
-    (ν/2) ln(ν/2) − ln Γ(ν/2) + (ν/2) s with s = Σ r (E ln u − E u) / Σ r (Liu and Rubin 1995; Peel and McLachlan 2000). It is
-    concave, because ψ'(x) > 1/x, and its maximum has ln(ν/2) − ψ(ν/2) = −1 − s. The left side is about 1/ν, so that
-    Newton's method on its reciprocal takes a few steps.
+    (ν/2) ln(ν/2) − ln Γ(ν/2) + (ν/2) s with s = Σ r (E ln u − E u) / Σ r (Liu and Rubin 1995; Peel and
+    McLachlan 2000). It is concave, because ψ'(x) > 1/x, and its maximum has ln(ν/2) − ψ(ν/2) = −1 − s. The left side is
+    about 1/ν, so that Newton's method on its reciprocal takes a few steps.
 
     ``mass`` (components,) is Σ r and ``deviations`` (components,) Σ r (E ln u − E u).
     """
