@@ -26,10 +26,10 @@ class FitRequest(NamedTuple):
     confidence: float
     model: str
     clusters: int | None
-    noise: bool
     seed: int
     jobs: int
     encoding: str
+    noise: bool = False
 
 
 class FitInput(NamedTuple):
