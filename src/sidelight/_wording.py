@@ -1,7 +1,11 @@
-"""Numbers and lists as pages and pictures write them."""
+"""Numbers, lists and clusters as pages and pictures write them."""
 
 import datetime
 import math
+from typing import Any
+
+# What rows that belong to no cluster, those with label -1, are called.
+NOISE = "noise"
 
 _DIGITS = 3
 _MOST_DECIMALS = 6
@@ -68,3 +72,8 @@ def count(number: int, singular: str, plural: str | None = None) -> str:
 def listed(words: list[str]) -> str:
     """Return words with commas and a final "and"."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else ""
+
+
+def cluster_name(names: Any, cluster: int) -> str:
+    """Return the name of a cluster by its number, from a list or an array of names; -1 is noise."""
+    return NOISE if cluster < 0 else str(names[cluster])

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracles.conjugate import COMPONENTS, INCOMPLETE, NAMES, collect, table
+from oracles.conjugate import COMPONENTS, INCOMPLETE, NAMES, STUDENT, collect, table
 from oracles.statements import field_of, random_side
 from sidelight.couplings.independent import Independent
 from sidelight.inference.loop import ascend
@@ -26,7 +26,9 @@ WEIGHTS = {
 STEPS = 6
 
 cases = {
-    "name": st.sampled_from([(name, 0.0) for name in NAMES] + [(name, 0.2) for name in INCOMPLETE]),
+    "name": st.sampled_from(
+        [(name, 0.0) for name in (*NAMES, *STUDENT)] + [(name, 0.2) for name in (*INCOMPLETE, *STUDENT)]
+    ),
     "kind": st.sampled_from(list(WEIGHTS)),
     "seed": st.integers(0, 10_000),
     "labels": st.booleans(),

@@ -86,3 +86,21 @@ def test_wrong_length():
         violations(build(3), [0, 1])
     with pytest.raises(ValueError, match="labels has no label at place 1"):
         violations(build(2), [0.0, float("nan")])
+
+
+def test_noise_is_not_a_cluster():
+    side = SideInformation.build(
+        6, y=["a", "a", None, None, None, None], must_link=[(2, 3), (3, 4)], cannot_link=[(2, 3), (4, 5)]
+    )
+    labels = [0, -1, -1, -1, 0, 0]
+    found = violations(side, labels, noise=-1)
+    assert found.labels.tolist() == [1]
+    assert found.must_link.tolist() == [[3, 4]]
+    assert found.cannot_link.tolist() == [[4, 5]]
+    assert violations(side, labels).cannot_link.tolist() == [[2, 3], [4, 5]]
+
+
+def test_a_label_is_never_matched_to_noise():
+    side = SideInformation.build(3, y=["a", "a", None])
+    assert violations(side, [-1, -1, 0], noise=-1).labels.tolist() == [0, 1]
+    assert not violations(side, [-1, -1, 0])

@@ -26,6 +26,7 @@ from sidelight.families.conjugate import (
     ProductFamily,
 )
 from sidelight.families.gaussian.full import precision_factors
+from sidelight.families.student import student_of
 from sidelight.kernels.loops import NUMPY
 
 COMPONENTS = 3
@@ -225,6 +226,10 @@ def table(name, rng, n):
             means = X[:COMPONENTS].copy()
             family = NormalWishart(family.centre, means, 1.5, 2.0, np.cov(X.T) / 3)
         return family, X
+    if name in STUDENT:
+        family, X = table(name.removeprefix("student_"), rng, n)
+        middle = X.mean(axis=0)
+        return student_of(family), middle + (X - middle) / np.sqrt(rng.gamma(1.5, 1 / 1.5, size=(n, 1)))
     if name == "categorical":
         categories = (2, 4, 3)
         X = np.stack([(group + rng.integers(v, size=n) // 2) % v for v in categories], axis=1).astype(float)
@@ -288,6 +293,8 @@ NAMES = (
     "ordinal",
     "product",
 )
+# Gaussian given scales of the rows; their predictive densities have no closed form.
+STUDENT = ("student_normal_wishart", "student_normal_gamma")
 # Words share the sum of their row, so that none of them may be missing.
 INCOMPLETE = tuple(name for name in NAMES if name != "multinomial")
 

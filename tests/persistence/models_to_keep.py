@@ -121,6 +121,27 @@ def _given_priors() -> Case:
     return Case(model.fit(X, side=side), X)
 
 
+def _noise() -> Case:
+    table = np.concatenate([X, np.random.default_rng(2).uniform(-60, 60, size=(4, 3))])
+    return Case(BayesianMixture(noise=True, min_cluster_size=2, random_state=0).fit(table), table)
+
+
+def _student_noise() -> Case:
+    table = np.concatenate([X, np.random.default_rng(2).uniform(-60, 60, size=(4, 3))])
+    return Case(LabelledMixture(3, family="student_t", noise=0.1, random_state=0).fit(table), table)
+
+
+def _student() -> Case:
+    table = X.copy()
+    table[::5, 1] = np.nan
+    return Case(BayesianMixture(family="student_t", random_state=0).fit(table, SOME), table)
+
+
+def _student_stream() -> Case:
+    model = BayesianMixture(n_components=4, family="student_t", noise=True, prune=False, random_state=0)
+    return Case(model.partial_fit(X[:18], SOME[:18]).partial_fit(X[18:]), X)
+
+
 _CASES = {name: (lambda name=name: _registered(name)) for name, _ in all_estimators()} | {
     "named labels": _named_labels,
     "mixed table": _mixed,
@@ -131,6 +152,10 @@ _CASES = {name: (lambda name=name: _registered(name)) for name, _ in all_estimat
     "stream": _stream,
     "sparse stream": _sparse_stream,
     "given priors": _given_priors,
+    "noise": _noise,
+    "Student t and noise": _student_noise,
+    "Student t": _student,
+    "Student t stream": _student_stream,
 }
 NAMES = tuple(_CASES)
 

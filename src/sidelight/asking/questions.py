@@ -130,7 +130,7 @@ def _read_posterior(posterior: Any) -> FloatArray:
     if len(wrong):
         raise ValueError(
             f"posterior: row {wrong[0]} holds no probabilities that sum to one; pass a model's posterior_ or the "
-            "result of predict_proba."
+            "result of predict_proba; of a model with noise, with noise_probability_ as a further column."
         )
     return probabilities
 

@@ -30,6 +30,7 @@ class FitRequest(NamedTuple):
     seed: int
     jobs: int
     encoding: str
+    noise: bool = False
 
 
 class FitInput(NamedTuple):

@@ -21,12 +21,14 @@ _NOUNS = {
 class Model(NamedTuple):
     """An estimator, which is imported when it is used, and its parameter for the number of clusters.
 
-    With ``numbers_only`` it takes only tables of numbers without missing cells.
+    With ``numbers_only`` it takes only tables of numbers without missing cells; with ``has_noise`` it can set rows that
+    belong nowhere apart.
     """
 
     name: str
     number: str
     numbers_only: bool = True
+    has_noise: bool = False
 
     @property
     def estimator(self) -> Any:
@@ -35,8 +37,8 @@ class Model(NamedTuple):
 
 
 MODELS = {
-    "bayesian": Model("BayesianMixture", "n_components", numbers_only=False),
-    "labelled": Model("LabelledMixture", "n_components"),
+    "bayesian": Model("BayesianMixture", "n_components", numbers_only=False, has_noise=True),
+    "labelled": Model("LabelledMixture", "n_components", has_noise=True),
     "equivalence": Model("EquivalenceMixture", "n_classes"),
     "pairwise": Model("PairwiseMixture", "n_classes"),
     "posterior-constraint": Model("PosteriorConstraintMixture", "n_classes"),
@@ -63,6 +65,13 @@ def _chooses_scales(name: str) -> bool:
     return "power" in MODELS[name].estimator().get_params()
 
 
+def check_noise(name: str, noise: bool) -> None:
+    """Refuse --noise for a model that has no component for it."""
+    if noise and not MODELS[name].has_noise:
+        others = " or ".join(other for other, model in MODELS.items() if model.has_noise)
+        raise Refusal(f"--model {name} cannot set noise apart; choose {others}, or leave --noise out.")
+
+
 def make_model(
     name: str,
     *,
@@ -72,12 +81,13 @@ def make_model(
     jobs: int,
     kinds: dict[str, str],
     callbacks: "Iterable[Callback]",
+    noise: bool = False,
 ) -> Any:
     """Return an estimator to fit.
 
     ``clusters`` is the largest number for a model that finds it, ``power`` says whether columns may be transformed (the
     model decides where None), and ``kinds``, from columns to their kinds, are for a model that takes columns of every
-    kind.
+    kind; ``noise`` is for a model that can set rows that belong nowhere apart.
     """
     model = MODELS[name]
     settings: dict[str, Any] = {"random_state": seed, "n_jobs": jobs, "callbacks": list(callbacks)}
@@ -87,4 +97,6 @@ def make_model(
         settings["family"] = kinds
     if power is not None:
         settings["power"] = "auto" if power else False
+    if noise:
+        settings["noise"] = True
     return model.estimator(**settings)

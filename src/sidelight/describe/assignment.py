@@ -1,10 +1,14 @@
-"""How an estimator assigns the rows of its table: clusters, their names, and how certain the assignment is."""
+"""How an estimator assigns the rows of its table: clusters, their names, and how certain the assignment is.
+
+Rows that the estimator labels -1 because they belong nowhere are described as one more cluster, the last, named noise.
+"""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from sidelight._typing import AnyArray, FloatArray, IntArray
+from sidelight._wording import NOISE
 from sidelight.describe.table import FittedTable
 
 
@@ -20,26 +24,40 @@ class Certainty(NamedTuple):
         return np.bincount(labels, weights=self.values, minlength=n_clusters) / np.maximum(sizes, 1)
 
 
+def noise_of(estimator: Any) -> int | None:
+    """Return the number that noise is described by; None where the estimator has no component for it."""
+    return len(estimator.cluster_names_) if hasattr(estimator, "noise_weight_") else None
+
+
 def clusters_of(estimator: Any, table: FittedTable) -> IntArray:
     """Return the cluster of each row, (n,)."""
-    labels = getattr(estimator, "labels_", None)
-    return np.asarray(estimator.predict(table.native(slice(0, table.n_rows))) if labels is None else labels)
+    kept = getattr(estimator, "labels_", None)
+    labels = np.asarray(estimator.predict(table.native(slice(0, table.n_rows))) if kept is None else kept)
+    noise = noise_of(estimator)
+    return labels if noise is None else np.where(labels < 0, noise, labels)
 
 
 def names_of(estimator: Any, labels: AnyArray) -> list[str]:
     """Return the names of the clusters; "cluster 0" and so on where the estimator gives none."""
     names = getattr(estimator, "cluster_names_", None)
     if names is not None:
-        return [str(name) for name in names]
+        return [*(str(name) for name in names), *([] if noise_of(estimator) is None else [NOISE])]
     return [f"cluster {number}" for number in range(int(np.max(labels, initial=-1)) + 1)]
 
 
 def kept_posterior(estimator: Any) -> FloatArray | None:
     """Return the posterior of the fitted rows; None where the estimator has none or did not keep it."""
     try:
-        return np.asarray(estimator.posterior_)
+        return with_noise(estimator, np.asarray(estimator.posterior_))
     except AttributeError:
         return None
+
+
+def with_noise(estimator: Any, posterior: FloatArray) -> FloatArray:
+    """Return a posterior (m, clusters) with the probability of noise as a further column, where there is noise."""
+    if noise_of(estimator) is None:
+        return posterior
+    return np.column_stack([posterior, np.maximum(1.0 - posterior.sum(axis=1), 0.0)])
 
 
 def has_probabilities(estimator: Any) -> bool:
@@ -60,7 +78,7 @@ def posterior_of(estimator: Any, table: FittedTable, rows: slice | IntArray) -> 
             f"{type(estimator).__name__} puts every row in one cluster and gives no probabilities; use an estimator "
             "that has predict_proba, such as LabelledMixture or BayesianMixture."
         )
-    return np.asarray(estimator.predict_proba(table.native(rows)))
+    return with_noise(estimator, np.asarray(estimator.predict_proba(table.native(rows))))
 
 
 def assigned_probability(posterior: FloatArray, labels: IntArray) -> FloatArray:

@@ -17,6 +17,7 @@ from sidelight.estimators.base.emission import (
     covariances_from_precisions,
 )
 from sidelight.estimators.base.mixture import Fitted, MixtureEstimator, Model
+from sidelight.estimators.base.noise import NoiseComponent
 from sidelight.estimators.registry import register
 from sidelight.estimators.starts.merging import bic
 from sidelight.estimators.starts.sample import STARTS, Problem, Sample, StartRows, at_means
@@ -29,6 +30,7 @@ from sidelight.tables.schema import FamilyChoice
 from sidelight.tables.survey import Survey
 from sidelight.tables.validation import check_choice, check_integer, check_number
 from sidelight.weights import MaximumLikelihoodWeights
+from sidelight.weights.noise import NoiseBelief
 
 _ASSIGNMENTS: dict[str, tuple[type[Independent] | type[Hard], Chooser]] = {
     "soft": (Independent, softly),
@@ -38,7 +40,7 @@ _MOST_COMPONENTS_TRIED = 10
 
 
 @register
-class LabelledMixture(MixtureEstimator):
+class LabelledMixture(NoiseComponent, MixtureEstimator):
     """Gaussian mixture in which labelled rows stay in their class.
 
     With ``assignment="soft"`` the likelihood is maximised by EM (Dempster et al. 1977), with ``"hard"`` the
@@ -54,11 +56,11 @@ class LabelledMixture(MixtureEstimator):
     components_per_class : int or mapping from label to int, default 1
         Components of each labelled class.
     covariance_type : {"full", "tied", "diag", "spherical"}, default "full"
-        Of Gaussian columns, as in scikit-learn.
+        Of Gaussian and Student t columns, as in scikit-learn.
     family : str or mapping, default "gaussian"
         What the columns are: the name of a column kind for all of them, "auto" to go by the types of a data frame's
-        columns, or a mapping from columns to kinds; see BayesianMixture. Gaussian columns are fitted by maximum
-        likelihood with the prior below, others with conjugate posteriors.
+        columns, or a mapping from columns to kinds; see BayesianMixture. Gaussian and Student t columns are fitted by
+        maximum likelihood with the prior below, others with conjugate posteriors.
     power : {False, "auto"}, default False
         Whether to take Gaussian columns with a long tail on another scale; see BayesianMixture. Where ``means_init`` or
         ``precisions_init`` is given, in the units of the table, columns are left as they are.
@@ -70,6 +72,10 @@ class LabelledMixture(MixtureEstimator):
     prior_rows, prior_scale : float
         The prior on covariances: worth ``prior_rows`` rows, with variances ``prior_scale`` times those of the table.
         Its penalty is part of the objective. ``prior_rows=0`` is maximum likelihood.
+    noise : bool or float, optional
+        Whether there is a further component for rows that belong nowhere: True learns its share of the rows (a few
+        percent are expected), a number between 0 and 1 is the share. Its density is constant, one over the widths of
+        the columns (after Banfield and Raftery 1993). A labelled row is never noise.
     init_params : {"short_runs", "kmeans", "k-means++", "labels"}, default "short_runs"
         Where to start: the best of several short runs on at most 5000 rows, k-means, k-means++ centres, or the
         labelled rows alone.
@@ -96,9 +102,13 @@ class LabelledMixture(MixtureEstimator):
     Attributes
     ----------
     labels_ : (n,)
-        Cluster of each row, given labels and blocks.
+        Cluster of each row, given labels and blocks; -1 for noise.
     posterior_ : (n, n_clusters_)
         Probability of each cluster for each row, given labels and blocks.
+    noise_probability_ : (n,)
+        With ``noise``, the probability of each row that it is noise: what its row of ``posterior_`` lacks to one.
+    noise_weight_ : float
+        With ``noise``, its share of the rows: what ``weights_`` lack to one.
     n_clusters_ : int
     cluster_names_ : (n_clusters_,)
         The label of each cluster, or "new 1", "new 2", … where none of its rows has a label.
@@ -136,6 +146,7 @@ class LabelledMixture(MixtureEstimator):
         unlabelled_weight: float = 1.0,
         prior_rows: float = 1.0,
         prior_scale: float = 0.02,
+        noise: bool | float | None = None,
         init_params: str = "short_runs",
         means_init: Any = None,
         weights_init: Any = None,
@@ -160,6 +171,7 @@ class LabelledMixture(MixtureEstimator):
         self.unlabelled_weight = unlabelled_weight
         self.prior_rows = prior_rows
         self.prior_scale = prior_scale
+        self.noise = noise
         self.init_params = init_params
         self.means_init = means_init
         self.weights_init = weights_init
@@ -176,6 +188,7 @@ class LabelledMixture(MixtureEstimator):
         check_number("unlabelled_weight", self.unlabelled_weight, least=0, most=1)
         check_number("prior_rows", self.prior_rows, least=0)
         check_number("prior_scale", self.prior_scale, least=0)
+        self._check_noise()
 
     def _preferred_rows(self, side: SideInformation) -> IntArray:
         return side.labels
@@ -185,6 +198,9 @@ class LabelledMixture(MixtureEstimator):
 
     def _settings(self, problem: Problem, survey: Survey) -> EmissionSettings:
         return LikelihoodGaussians(self.covariance_type, self.prior_rows, self.prior_scale)
+
+    def _emission(self, problem: Problem, survey: Survey, few: StartRows, random: np.random.RandomState) -> AnyFamily:
+        return self._noisy_family(super()._emission(problem, survey, few, random), survey, few)
 
     def _layout(
         self, problem: Problem, few: StartRows, family: AnyFamily, survey: Survey, random: np.random.RandomState
@@ -202,15 +218,16 @@ class LabelledMixture(MixtureEstimator):
         if self.unlabelled_weight != 1 and labelled:
             weights = np.where(side.labels >= 0, 1.0, self.unlabelled_weight)
             weights *= 1.0 if problem.weights is None else problem.weights
+        sizes = self._noisy_weights(MaximumLikelihoodWeights(layout.classes), family)
         return Model(
-            weights=MaximumLikelihoodWeights(layout.classes),
-            couplings=self._chunklets(problem, layout, choose) if "blocks" in side.statements else (),
+            weights=sizes,
+            couplings=self._chunklets(problem, sizes.classes, choose) if "blocks" in side.statements else (),
             row_weights=weights,
             codes=side.labels if labelled else None,
-            row_coupling=coupling(layout.classes, backend),
+            row_coupling=coupling(sizes.classes, backend),
         )
 
-    def _chunklets(self, problem: Problem, layout: Layout, choose: Chooser) -> tuple[ChunkletCoupling]:
+    def _chunklets(self, problem: Problem, classes: IntArray, choose: Chooser) -> tuple[ChunkletCoupling]:
         """Return the coupling of the rows in blocks of two or more."""
         blocks, labels = problem.side.blocks, problem.side.labels
         shared = np.flatnonzero(np.bincount(blocks[blocks >= 0]) > 1)
@@ -225,7 +242,7 @@ class LabelledMixture(MixtureEstimator):
             labels=of_chunklets,
             row_weights=problem.row_weights()[rows],
             chunklet_weights=np.where((of_chunklets >= 0) | (not labelled), 1.0, self.unlabelled_weight),
-            classes=layout.classes,
+            classes=classes,
             choose=choose,
         )
         return (chunklets,)
@@ -252,12 +269,15 @@ class LabelledMixture(MixtureEstimator):
                 raise ValueError(f"weights_init has shape {weights.shape}, but this model needs {(n_components,)}.")
             if (weights <= 0).any():
                 raise ValueError("weights_init must be positive.")
-            state = state._replace(weights=np.log(weights / weights.sum()))
+            given = np.log(weights / weights.sum())
+            noisy = isinstance(state.weights, NoiseBelief)
+            state = state._replace(weights=state.weights._replace(clusters=given) if noisy else given)
         return state
 
     def _layout_key(self, layout: Layout, d: int) -> tuple[Any, ...]:
         """Return what two fits must have in common for one to start from the other."""
-        return self.covariance_type, d, tuple(layout.classes), layout.n_labelled, *(self._schema.powers or ())
+        key = (self.covariance_type, d, tuple(layout.classes), layout.n_labelled, *(self._schema.powers or ()))
+        return (*key, "noise") if self.noise else key
 
     def _fit(self, problem: Problem, survey: Survey) -> Fitted:
         ascent = self._ascend(problem, survey)

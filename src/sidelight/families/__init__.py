@@ -1,7 +1,8 @@
 """Emissions: how the rows of a component are distributed. One family per file, with its column kind.
 
-``gaussian`` holds Gaussians by maximum likelihood, ``conjugate`` families with conjugate priors, and ``evaluators`` the
-ways to compute log densities and sufficient statistics of a block of rows.
+``gaussian`` holds Gaussians by maximum likelihood, ``conjugate`` families with conjugate priors, ``student`` Student t
+components of both sorts, and ``evaluators`` the ways to compute log densities and sufficient statistics of a block of
+rows.
 """
 
 from sidelight.families.conjugate import (
@@ -15,11 +16,13 @@ from sidelight.families.conjugate import (
     Poisson,
 )
 from sidelight.families.gaussian import Date, Gaussian
+from sidelight.families.student import StudentT
 from sidelight.tables.schema import register_kind
 
 for _kind in (
     Ignored,
     Gaussian,
+    StudentT,
     Date,
     Atom,
     Poisson,

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from sidelight._typing import FloatArray, IntArray
+from sidelight._typing import BoolArray, FloatArray, IntArray
 from sidelight.inference.loop import Step, Trace, go_on
 from sidelight.inference.mixture import Expectation, Mixture, MixtureState, class_sums
 from sidelight.inference.progress import Callback
@@ -53,6 +53,7 @@ def prune(
     max_iter: int,
     tol: float,
     callbacks: Iterable[Callback] = (),
+    n_fixed: int = 0,
 ) -> Fit:
     """Drop components, and merge neighbours, for as long as one such move raises the objective.
 
@@ -78,28 +79,68 @@ def prune(
         Smallest change of the objective worth going on for.
     callbacks : iterable of callable
         Each is told of the steps that are recorded.
+    n_fixed : int
+        How many components, the last ones, are neither dropped nor merged.
     """
-    start, watchers = fit, list(callbacks)
+    start = fit
+    follow = _follower(watch, tol, callbacks)
+    while (found := _first_that_rises(fit, shrink, divergence, label_sums, n_fixed)) is not None:
+        fit = follow(found, _SETTLING_STEPS)
+    return fit if fit is start else follow(fit, max_iter)
+
+
+def drop_small(
+    fit: Fit,
+    shrink: Shrink,
+    droppable: Callable[[Expectation], BoolArray],
+    watch: Watch,
+    *,
+    max_iter: int,
+    tol: float,
+    callbacks: Iterable[Callback] = (),
+) -> Fit:
+    """Drop components that are too small, the smallest first, whatever that does to the objective.
+
+    The arguments are those of `prune`, except for ``droppable``, which says of each component (components,) whether it
+    is too small, given an expectation. One component that is not fixed is left in any case.
+    """
+    start = fit
+    follow = _follower(watch, tol, callbacks)
+    while True:
+        expectation = fit.mixture.expect(fit.trace.state)
+        mass = expectation.statistics.mass
+        small = np.flatnonzero(droppable(expectation))
+        if not len(small):
+            return fit if fit is start else follow(fit, max_iter)
+        groups = _without(int(small[mass[small].argmin()]), len(mass))
+        smaller = shrink(fit.mixture, np.flatnonzero(groups >= 0))
+        state = regrouped(smaller, fit.mixture, expectation, groups)
+        fit = follow(Fit(smaller, fit.trace._replace(state=state)), _SETTLING_STEPS)
+
+
+def _follower(watch: Watch, tol: float, callbacks: Iterable[Callback]) -> Callable[[Fit, int], Fit]:
+    """Return what takes the steps after a move, at most as many as it is told, and records them."""
+    watchers = list(callbacks)
 
     def follow(moved: Fit, steps: int) -> Fit:
         step = watch(moved.mixture)
         return moved._replace(trace=go_on(moved.trace, step, "pruning", max_iter=steps, tol=tol, callbacks=watchers))
 
-    while (found := _first_that_rises(fit, shrink, divergence, label_sums)) is not None:
-        fit = follow(found, _SETTLING_STEPS)
-    return fit if fit is start else follow(fit, max_iter)
+    return follow
 
 
-def _first_that_rises(fit: Fit, shrink: Shrink, divergence: Divergence, label_sums: LabelSums) -> Fit | None:
+def _first_that_rises(
+    fit: Fit, shrink: Shrink, divergence: Divergence, label_sums: LabelSums, n_fixed: int
+) -> Fit | None:
     """Return the smaller mixture of the first move that leads higher, at the state that does."""
     mixture, trace = fit
-    if len(mixture.weights.classes) == 1:
+    if len(mixture.weights.classes) == 1 + n_fixed:
         return None
     expectation = mixture.expect(trace.state)
     objective = mixture.objective(trace.state, expectation)
     sums = label_sums(expectation)
     n_owners = _owners(sums)
-    for groups in _candidates(divergence, trace.state, expectation.statistics.mass):
+    for groups in _candidates(divergence, trace.state, expectation.statistics.mass, n_fixed):
         if _owners(_regrouped_columns(sums, groups)) < n_owners:
             continue
         kept = np.unique(groups[groups >= 0], return_index=True)[1]
@@ -124,13 +165,18 @@ def _regrouped_columns(sums: FloatArray, groups: IntArray) -> FloatArray:
     return total
 
 
-def _candidates(divergence: Divergence, state: MixtureState, mass: FloatArray) -> Iterator[IntArray]:
+def _without(component: int, n_components: int) -> IntArray:
+    """Return the new numbers of the components when one is dropped, which has -1."""
+    groups = np.arange(n_components) - (np.arange(n_components) > component)
+    groups[component] = -1
+    return groups
+
+
+def _candidates(divergence: Divergence, state: MixtureState, mass: FloatArray, n_fixed: int) -> Iterator[IntArray]:
     """Yield the new number of each component, -1 where it is dropped."""
     k = len(mass)
-    for component in np.argsort(mass, kind="stable"):
-        groups = np.arange(k) - (np.arange(k) > component)
-        groups[component] = -1
-        yield groups
+    for component in np.argsort(mass[: k - n_fixed], kind="stable"):
+        yield _without(int(component), k)
     distances = divergence(state.parameters)
     np.fill_diagonal(distances, np.inf)
     nearest = distances.argmin(axis=1)

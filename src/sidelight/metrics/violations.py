@@ -7,7 +7,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from sidelight._storable import storable
-from sidelight._typing import IntArray
+from sidelight._typing import BoolArray, IntArray
 from sidelight.side import SideInformation
 from sidelight.side.parsing import as_vector, encode_complete, refuse_missing
 
@@ -75,7 +75,7 @@ class Violations:
         return f"{self.total} of {self.n_statements} statements broken: {broken}"
 
 
-def violations(side: SideInformation, labels: Any) -> Violations:
+def violations(side: SideInformation, labels: Any, *, noise: Any = None) -> Violations:
     """List the statements that a labelling breaks.
 
     Parameters
@@ -83,7 +83,10 @@ def violations(side: SideInformation, labels: Any) -> Violations:
     side : SideInformation
         The statements. Links count whatever their confidence, and statements count as given, not closed transitively.
     labels : (n,) column
-        Cluster of each row, of any type; every value, -1 too, is a cluster.
+        Cluster of each row, of any type; every value, -1 too, is a cluster unless ``noise`` says otherwise.
+    noise : optional
+        The value of rows that belong to no cluster. Two such rows keep a must-link, because they are treated alike, and
+        a cannot-link, because they share no cluster; a labelled one is a violation.
 
     Returns
     -------
@@ -109,15 +112,17 @@ def violations(side: SideInformation, labels: Any) -> Violations:
     def clusters(rows: IntArray) -> IntArray:
         return codes[np.searchsorted(mentioned, rows)]
 
+    nowhere = np.zeros(side.n_rows, dtype=bool) if noise is None else np.asarray(found == noise)
     must, cannot = clusters(side.must_link), clusters(side.cannot_link)
+    together = (cannot[:, 0] == cannot[:, 1]) & ~nowhere[side.cannot_link[:, 0]]
     labelled = np.flatnonzero(side.labels >= 0)
     sizes = np.bincount(side.blocks[side.blocks >= 0], minlength=len(side.block_names))
     blocked = np.flatnonzero(side.blocks >= 0)
     blocked = blocked[sizes[side.blocks[blocked]] >= 2]
     return Violations(
-        labels=_outside_matched(labelled, side.labels[labelled], clusters(labelled)),
+        labels=_outside_matched(labelled, side.labels[labelled], clusters(labelled), nowhere[labelled]),
         must_link=side.must_link[must[:, 0] != must[:, 1]],
-        cannot_link=side.cannot_link[cannot[:, 0] == cannot[:, 1]],
+        cannot_link=side.cannot_link[together],
         blocks=_outside_majority(blocked, side.blocks[blocked], clusters(blocked)),
         n_labels=len(labelled),
         n_must_link=len(side.must_link),
@@ -126,14 +131,14 @@ def violations(side: SideInformation, labels: Any) -> Violations:
     )
 
 
-def _outside_matched(rows: IntArray, labels: IntArray, clusters: IntArray) -> IntArray:
-    """Return the rows outside the cluster that is matched to their label."""
+def _outside_matched(rows: IntArray, labels: IntArray, clusters: IntArray, nowhere: BoolArray) -> IntArray:
+    """Return the rows outside the cluster that is matched to their label; none is matched to noise."""
     table = np.zeros((labels.max(initial=-1) + 1, clusters.max(initial=-1) + 1), dtype=np.int64)
-    np.add.at(table, (labels, clusters), 1)
+    np.add.at(table, (labels[~nowhere], clusters[~nowhere]), 1)
     match = np.full(len(table), -1, dtype=np.int64)
     label, cluster = linear_sum_assignment(table, maximize=True)
     match[label] = cluster
-    return rows[match[labels] != clusters]
+    return rows[(match[labels] != clusters) | nowhere]
 
 
 def _outside_majority(rows: IntArray, blocks: IntArray, clusters: IntArray) -> IntArray:

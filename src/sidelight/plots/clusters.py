@@ -5,7 +5,14 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from sidelight._typing import AnyArray, BoolArray, FloatArray, IntArray
-from sidelight.describe.assignment import assigned_probability, clusters_of, has_probabilities, names_of, posterior_of
+from sidelight.describe.assignment import (
+    assigned_probability,
+    clusters_of,
+    has_probabilities,
+    names_of,
+    noise_of,
+    posterior_of,
+)
 from sidelight.describe.table import FittedTable, fitted_table
 from sidelight.metrics import violations
 from sidelight.plots.components import add_ellipse, gaussians_of
@@ -133,10 +140,11 @@ class ClustersDisplay:
         all_labels = clusters_of(estimator, table)
         ringed = _ringed(table.n_rows, side, known)
         random = np.random.RandomState(random_state)
-        links = [] if side is None else choose_links(side, all_labels, random)
+        noise = noise_of(estimator)
+        links = [] if side is None else choose_links(side, all_labels, random, noise=noise)
         broken = np.zeros(table.n_rows, dtype=bool)
         if side is not None:
-            broken[violations(side, all_labels).labels] = True
+            broken[violations(side, all_labels, noise=noise).labels] = True
         ends = [line.pairs.ravel() for line in links]
         first = [np.flatnonzero(broken), *ends, np.flatnonzero(ringed)]
         rows = choose_rows(table.n_rows, first, _MOST_POINTS, random)

@@ -24,8 +24,13 @@ class LinkLines(NamedTuple):
     n_broken: int
 
 
-def choose_links(side: SideInformation, labels: IntArray, random: np.random.RandomState) -> list[LinkLines]:
-    """Return the links to draw of each kind: violated ones first, then others at random."""
+def choose_links(
+    side: SideInformation, labels: IntArray, random: np.random.RandomState, *, noise: int | None = None
+) -> list[LinkLines]:
+    """Return the links to draw of each kind: violated ones first, then others at random.
+
+    ``noise`` is the label of rows that belong to no cluster, which do not share one.
+    """
     kinds = {
         "must-link": (side.must_link, False),
         "cannot-link": (side.cannot_link, True),
@@ -36,6 +41,8 @@ def choose_links(side: SideInformation, labels: IntArray, random: np.random.Rand
         if not len(pairs):
             continue
         broken = (labels[pairs[:, 0]] == labels[pairs[:, 1]]) == apart
+        if apart and noise is not None:
+            broken &= labels[pairs[:, 0]] != noise
         order = random.permutation(len(pairs))
         drawn = np.sort(order[np.argsort(~broken[order], kind="stable")][:MOST_LINKS])
         lines.append(LinkLines(kind, pairs[drawn], broken[drawn], int((~broken).sum()), int(broken.sum())))

@@ -6,12 +6,14 @@ import numpy as np
 
 from sidelight._typing import AnyArray, IntArray
 from sidelight._version import __version__
+from sidelight._wording import NOISE
 from sidelight.describe.assignment import (
     Certainty,
     certainty_of,
     clusters_of,
     has_probabilities,
     names_of,
+    noise_of,
     posterior_of,
 )
 from sidelight.describe.columns import ColumnSummary, column_summaries
@@ -187,6 +189,8 @@ def _usage(model: Any) -> list[str]:
         "clusters = model.predict(new_rows)  # a table with the same columns",
         "names = model.cluster_names_[clusters]",
     ]
+    if noise_of(model) is not None:
+        lines[-1] = f'names = [model.cluster_names_[cluster] if cluster >= 0 else "{NOISE}" for cluster in clusters]'
     if hasattr(model, "predict_proba"):
         lines.append("certainty = model.predict_proba(new_rows).max(axis=1)")
     return lines

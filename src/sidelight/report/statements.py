@@ -7,6 +7,7 @@ import numpy as np
 
 from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight._wording import count, listed
+from sidelight.describe.assignment import noise_of
 from sidelight.metrics import Violations, violations
 from sidelight.side import SideInformation
 
@@ -55,7 +56,9 @@ def read_statements(
     Without ``side``, the ``violations_`` of the model give the rows of broken statements. Rows are named by their
     numbers where there are no names.
     """
-    found: Violations | None = getattr(model, "violations_", None) if side is None else violations(side, clusters)
+    found: Violations | None = getattr(model, "violations_", None)
+    if side is not None:
+        found = violations(side, clusters, noise=noise_of(model))
     if found is None or not found.n_statements:
         return Statements([], [])
 

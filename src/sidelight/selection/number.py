@@ -32,6 +32,8 @@ def icl(model: Any, X: Any) -> float:
         posterior = model.posterior_
     except AttributeError:  # not kept, or the model has none
         posterior = model.predict_proba(X)
+    if hasattr(model, "noise_weight_"):
+        posterior = np.column_stack([posterior, np.maximum(1.0 - posterior.sum(axis=1), 0.0)])
     return bic(model, X) + 2 * float(np.sum(entr(posterior)))
 
 

@@ -85,7 +85,7 @@ def violated_fraction(model: Any, side: SideInformation) -> float:
     violated: FloatArray = np.concatenate(
         [
             labels[side.must_link[:, 0]] != labels[side.must_link[:, 1]],
-            labels[side.cannot_link[:, 0]] == labels[side.cannot_link[:, 1]],
+            (labels[side.cannot_link[:, 0]] == labels[side.cannot_link[:, 1]]) & (labels[side.cannot_link[:, 0]] >= 0),
             labels[rows] != _clusters_of_labels(model, side, rows),
         ]
     ).astype(float)

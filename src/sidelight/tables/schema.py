@@ -17,6 +17,7 @@ from sidelight.tables.column_summary import ColumnFigures, range_of_numbers
 from sidelight.tables.comparison import MEANS, Comparison
 from sidelight.tables.frame import RawColumn, raw_columns, sampled_columns
 from sidelight.tables.power import Powers, transformed
+from sidelight.tables.quantiles import weighted_quantiles
 from sidelight.tables.validation import as_frame, check_choice, column_label, column_names
 
 if TYPE_CHECKING:
@@ -108,7 +109,29 @@ class ColumnKind(ABC):
             What the estimator decides about emissions (:mod:`sidelight.estimators.base.emission`).
         """
 
+    def log_widths(self, cells: Any, weights: FloatArray, survey: "Survey", categories: Categories) -> FloatArray:
+        """Return the logarithm of the width of each column: rows that belong nowhere have the density one over it.
 
+        The width of numbers is the range of all but the outer cells, half a percent at either end, so that a single
+        cell does not decide it. A kind of whole numbers or categories returns the logarithm of how many there are.
+
+        Parameters
+        ----------
+        cells : (m, c)
+            Encoded columns.
+        weights : (m,)
+        survey, categories
+            As in :meth:`family`.
+        """
+        low, high = weighted_quantiles(cells, weights, _WITHIN_WIDTH)
+        with np.errstate(invalid="ignore"):
+            ranged = high > low
+        # A uniform distribution as wide as this has the column's standard deviation.
+        return np.log(np.where(ranged, high - low, np.sqrt(12.0) * survey.scale))
+
+
+# The quantiles between which the width of a column of numbers is measured.
+_WITHIN_WIDTH = (0.005, 0.995)
 _KINDS: dict[str, ColumnKind] = {}
 
 

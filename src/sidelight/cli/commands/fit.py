@@ -13,7 +13,7 @@ from sidelight.cli.console import Terminal, UpdateProgress
 from sidelight.cli.errors import refusing
 from sidelight.cli.extras import check_drawing
 from sidelight.cli.fit_input import FitInput, FitRequest, read_fit_input
-from sidelight.cli.models import MODELS, check_power, check_takes, make_model
+from sidelight.cli.models import MODELS, check_noise, check_power, check_takes, make_model
 from sidelight.cli.output import check_folder_free, check_room
 from sidelight.cli.result.clusters import Assignment, write_clusters
 from sidelight.cli.result.folder import CLUSTERS, REPORT, Pool, is_result, write_result
@@ -65,6 +65,11 @@ _BYTES_AT_LEAST = 2_000_000
     help="Whether columns with a long tail may be taken on a logarithmic or exponential scale (bayesian, labelled).",
 )
 @click.option(
+    "--noise",
+    is_flag=True,
+    help="Set rows that belong nowhere apart, as noise; for bayesian and labelled.",
+)
+@click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path),
@@ -89,6 +94,7 @@ def fit(output: Path, report: bool, force: bool, quiet: bool, as_json: bool, **a
     request = FitRequest(**asked)
     terminal = Terminal(quiet=quiet, as_json=as_json)
     check_folder_free(output, force=force, ours=is_result, what="sidelight result")
+    check_noise(request.model, request.noise)
     if report:
         check_drawing()
     with terminal.progress(f"reading {request.table}"):
@@ -106,7 +112,7 @@ def fit(output: Path, report: bool, force: bool, quiet: bool, as_json: bool, **a
         model = _fitted(request, given, frame, update)
     for line in scale_lines(model):
         terminal.note(line)
-    probability = model.posterior_[np.arange(len(frame)), model.labels_]
+    probability = _probability(model)
     summary = {
         "table": str(request.table),
         "model": request.model,
@@ -154,11 +160,25 @@ def _fitted(request: FitRequest, given: FitInput, frame: Any, update: UpdateProg
         seed=request.seed,
         jobs=request.jobs,
         kinds=given.features.kinds,
+        noise=request.noise,
         callbacks=[show],
     )
     model.set_params(keep_posterior=True)
     model.fit(frame, side=given.side)
     return model.set_params(callbacks=None)
+
+
+def _posterior(model: Any) -> FloatArray:
+    """Return the probability of each cluster for each row, and of noise last where the model has noise."""
+    from sidelight.describe.assignment import with_noise
+
+    return with_noise(model, model.posterior_)
+
+
+def _probability(model: Any) -> FloatArray:
+    """Return the probability (n,) of the cluster of each row, or of noise: -1 is the last column."""
+    probabilities = _posterior(model)
+    return probabilities[np.arange(len(probabilities)), model.labels_]
 
 
 def _row_names(given: FitInput) -> AnyArray:
@@ -177,7 +197,7 @@ def _pool(given: FitInput, model: Any, positions: FloatArray) -> Pool:
     rows, columns, values = given.pool
     return Pool(
         ids=_row_names(given)[rows].astype(str),
-        posterior=model.posterior_[rows],
+        posterior=_posterior(model)[rows],
         positions=positions,
         side=given.side.restrict(rows),
         columns=columns,

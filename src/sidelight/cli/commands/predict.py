@@ -7,6 +7,7 @@ import click
 import numpy as np
 
 from sidelight._typing import AnyArray
+from sidelight._wording import NOISE
 from sidelight.cli import options
 from sidelight.cli.console import Terminal, UpdateProgress
 from sidelight.cli.errors import refusing
@@ -65,8 +66,10 @@ def predict(
     rows = np.arange(1, n + 1) if ids is None else ids
     with output_text(output) as text:
         write_assignment(text, Assignment(rows, key or "row", labels, model.cluster_names_, probability))
-    sizes = np.bincount(labels, minlength=len(model.cluster_names_)).tolist()
-    clusters = {str(name): size for name, size in zip(model.cluster_names_, sizes, strict=True)}
+    sizes = np.bincount(labels + 1, minlength=len(model.cluster_names_) + 1).tolist()
+    clusters = {str(name): size for name, size in zip(model.cluster_names_, sizes[1:], strict=True)}
+    if hasattr(model, "noise_weight_"):
+        clusters[NOISE] = sizes[0]
     terminal.tell(f"{n} rows placed: " + ", ".join(f"{size} {name}" for name, size in clusters.items()))
     terminal.print_json({"rows": n, "clusters": clusters, "notes": terminal.notes, "output": str(output)})
 
@@ -80,12 +83,16 @@ def _key(file: TableFile, column: str | None, terminal: Terminal) -> str | None:
 
 
 def _assigned(model: Any, recipe: Recipe, frame: Any, update: UpdateProgress) -> tuple[AnyArray, AnyArray]:
-    """Return the cluster of each row and its probability, some rows at a time."""
+    """Return the cluster of each row, -1 for noise, and its probability, some rows at a time."""
+    from sidelight.describe.assignment import with_noise
+
     n = len(frame)
     labels, probability = np.empty(n, dtype=np.int64), np.empty(n)
     for start in range(0, n, _ROWS_AT_ONCE):
         part = slice(start, start + _ROWS_AT_ONCE)
-        chances = model.predict_proba(recipe.frame_for_model(frame.iloc[part]))
+        chances = with_noise(model, model.predict_proba(recipe.frame_for_model(frame.iloc[part])))
         labels[part], probability[part] = chances.argmax(axis=1), chances.max(axis=1)
         update(completed=min(start + _ROWS_AT_ONCE, n))
+    # Noise, where there is any, is one past the clusters.
+    labels[labels == len(model.cluster_names_)] = -1
     return labels, probability

@@ -6,6 +6,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from sidelight._typing import AnyArray, FloatArray
+from sidelight._wording import cluster_name
 
 if TYPE_CHECKING:
     from sidelight.metrics import Violations
@@ -15,7 +16,10 @@ _WRITTEN_AT_ONCE = 20_000
 
 
 class Assignment(NamedTuple):
-    """The cluster (n,) of each row and its probability (n,); names of clusters; rows by names, or numbers from 1."""
+    """The cluster (n,) of each row, -1 for noise, and its probability (n,); names of clusters.
+
+    Rows go by names, or by numbers from 1.
+    """
 
     ids: AnyArray
     id_column: str
@@ -38,12 +42,12 @@ def write_clusters(file: IO[str], assignment: Assignment, side: "SideInformation
 def _write(file: IO[str], assignment: Assignment, more: list[str], cells: Any) -> None:
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow([assignment.id_column, "cluster", "name", "probability", *more])
-    names = [str(name) for name in assignment.names]
+    names = assignment.names
     for start in range(0, len(assignment.labels), _WRITTEN_AT_ONCE):
         part = slice(start, start + _WRITTEN_AT_ONCE)
         columns = assignment.ids[part].tolist(), assignment.labels[part].tolist(), assignment.probability[part].tolist()
         writer.writerows(
-            (name, cluster, names[cluster], f"{probability:.4f}", *cells(row))
+            (name, cluster, cluster_name(names, cluster), f"{probability:.4f}", *cells(row))
             for row, (name, cluster, probability) in enumerate(zip(*columns, strict=True), start)
         )
 

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from sidelight._typing import FloatArray
 from sidelight._version import __version__
+from sidelight._wording import cluster_name
 from sidelight.cli.fit_input import FitInput
 from sidelight.cli.statements import LinksFile
 
@@ -53,8 +54,11 @@ def summarise(given: FitInput, model: Any, probability: FloatArray) -> dict[str,
     from sidelight.tables.schema import kind_named
 
     features, violations = given.features, model.violations_
-    sizes = np.bincount(model.labels_, minlength=len(model.cluster_names_))
-    means = np.bincount(model.labels_, weights=probability, minlength=len(sizes)) / np.maximum(sizes, 1)
+    # Noise, -1, is counted first.
+    n_clusters = len(model.cluster_names_)
+    sizes = np.bincount(model.labels_ + 1, minlength=n_clusters + 1)
+    means = np.bincount(model.labels_ + 1, weights=probability, minlength=n_clusters + 1) / np.maximum(sizes, 1)
+    numbers = range(-1 if hasattr(model, "noise_weight_") else 0, n_clusters)
     return {
         "sidelight": __version__,
         "rows": given.side.n_rows,
@@ -66,8 +70,13 @@ def summarise(given: FitInput, model: Any, probability: FloatArray) -> dict[str,
         **_violations(violations, given.links),
         "annotators": _annotators(given.links, model.labels_),
         "clusters": [
-            {"cluster": number, "name": str(name), "rows": int(size), "mean_probability": round(float(mean), 4)}
-            for number, (name, size, mean) in enumerate(zip(model.cluster_names_, sizes, means, strict=True))
+            {
+                "cluster": number,
+                "name": cluster_name(model.cluster_names_, number),
+                "rows": int(sizes[number + 1]),
+                "mean_probability": round(float(means[number + 1]), 4),
+            }
+            for number in sorted(numbers, key=lambda number: number < 0)
         ],
         "converged": bool(model.converged_),
         "steps": int(model.n_iter_),
@@ -130,5 +139,6 @@ def _annotators(links: Sequence[LinksFile], labels: Any) -> dict[str, dict[str, 
         for one in file.judgements:
             if one.annotator:
                 n_links[one.annotator] += 1
-                n_broken[one.annotator] += int((labels[one.first] == labels[one.second]) != one.must)
+                together = labels[one.first] == labels[one.second] and (one.must or labels[one.first] >= 0)
+                n_broken[one.annotator] += int(together != one.must)
     return {name: {"links": n_links[name], "broken": n_broken[name]} for name in sorted(n_links)}

@@ -68,6 +68,8 @@ class PottsField(FixedCoupling[FieldMemory]):
     ----------
     strength, repulsion : float
         λ and ρ.
+    noise : bool
+        Whether the last component is noise, which a labelled row never is.
     part_atoms : int
         Atoms that one task takes at a time, whatever the number of threads, so that sums are the same.
     single_precision_from : int
@@ -81,6 +83,7 @@ class PottsField(FixedCoupling[FieldMemory]):
     backend: Backend
     part_atoms: int = 24 * 768
     single_precision_from: int = 100_000
+    noise: bool = False
     monotone = True
 
     @cached_property
@@ -149,6 +152,8 @@ class PottsField(FixedCoupling[FieldMemory]):
         own = np.zeros((max(len(sums), 1), k))
         for number, stage in enumerate(self.plan.stages):
             offset = log_weights + (self._interaction[stage.label] @ sums if stage.label >= 0 else 0.0)
+            if self.noise and stage.label >= 0:
+                offset[-1] = -np.inf
             update = partial(self._update, coupled, stage, offset, before.posterior, after, kept is not None)
             tasks = row_ranges(len(stage.starts), self.part_atoms)
             parts = list(coupled.executor.run(update, tasks, _reused(workers, coupled)))
@@ -156,7 +161,9 @@ class PottsField(FixedCoupling[FieldMemory]):
                 kept += [part._replace(statistics=None) for part in parts]
             gathered = reduce(add, (part.statistics for part in parts))
             found.append(gathered)
-            value += sum(part.value for part in parts) + float((log_weights - offset) @ gathered.mass)
+            # A component that is closed to these rows has none of them.
+            pulls = np.where(np.isfinite(offset), log_weights - offset, 0.0)
+            value += sum(part.value for part in parts) + float(pulls @ gathered.mass)
             if stage.label >= 0:
                 own[stage.label] += gathered.mass
                 if number + 1 == len(self.plan.stages) or self.plan.stages[number + 1].label != stage.label:

@@ -109,7 +109,7 @@ def _components_of(label_names: AnyArray, components_per_class: Any) -> IntArray
 # A component that has half as many of a label's rows as its size would make us expect is part of that class.
 _SHARE_EXPECTED = 0.5
 # Less than half a labelled row is none.
-_LEAST_OWNED = 0.5
+LEAST_OWNED = 0.5
 
 
 def classes_by_labels(owned: FloatArray, drawn: FloatArray, mass: FloatArray) -> IntArray:
@@ -132,12 +132,12 @@ def classes_by_labels(owned: FloatArray, drawn: FloatArray, mass: FloatArray) ->
     n_labels, n_components = owned.shape
     classes = np.full(n_components, -1)
     if n_labels:
-        classes = np.where(owned.max(axis=0) >= _LEAST_OWNED, owned.argmax(axis=0), -1)
+        classes = np.where(owned.max(axis=0) >= LEAST_OWNED, owned.argmax(axis=0), -1)
         class_mass = np.bincount(classes[classes >= 0], weights=mass[classes >= 0], minlength=n_labels)
         n_labelled = owned.sum(axis=1)
         for component in np.flatnonzero(classes < 0):
             rates = n_labelled / np.maximum(class_mass + mass[component], 1.0)
-            expected = np.maximum(rates * mass[component], _LEAST_OWNED)
+            expected = np.maximum(rates * mass[component], LEAST_OWNED)
             label = int(np.argmax(drawn[:, component] / expected))
             if drawn[label, component] >= _SHARE_EXPECTED * expected[label]:
                 classes[component] = label
@@ -214,13 +214,15 @@ class Results:
     Parameters
     ----------
     classes : (components,)
-        The class of each component; probabilities of a class's components add up.
+        The class of each component, -1 for noise; probabilities of a class's components add up.
     labels : (n,)
-        The most probable class of each row.
+        The most probable class of each row, -1 for noise.
     log_density : (n,), optional
         Log density of the mixture at each row; NaN for coupled rows, which have none of their own.
     posterior : (n, classes), optional
         Probability of each class.
+    noise : (n,), optional
+        Probability of noise, where a component is noise.
     """
 
     classes: IntArray
@@ -228,6 +230,7 @@ class Results:
     labels: LabelArray
     log_density: FloatArray | None
     posterior: FloatArray | None
+    noise: FloatArray | None
 
     @classmethod
     def empty(cls, n_rows: int, classes: IntArray, n_classes: int, *, keep_density: bool, keep_posterior: bool) -> Self:
@@ -238,6 +241,7 @@ class Results:
             np.empty(n_rows, dtype=np.int32),
             np.full(n_rows, np.nan) if keep_density else None,
             np.empty((n_rows, n_classes)) if keep_posterior else None,
+            np.empty(n_rows) if (classes < 0).any() else None,
         )
 
     def write(self, found: Assignment) -> None:
@@ -245,23 +249,29 @@ class Results:
         by_class = found.posterior
         if not np.array_equal(self.classes, np.arange(self.n_classes)):
             by_class = by_class @ (self.classes[:, None] == np.arange(self.n_classes)).astype(float)
-        self.labels[found.numbers] = by_class.argmax(axis=1)
+        labels = by_class.argmax(axis=1)
+        if self.noise is not None:
+            noise = found.posterior[:, self.classes < 0].sum(axis=1)
+            self.noise[found.numbers] = noise
+            labels[noise > by_class.max(axis=1)] = -1
+        self.labels[found.numbers] = labels
         if self.posterior is not None:
             self.posterior[found.numbers] = by_class
         if self.log_density is not None and found.log_density is not None:
             self.log_density[found.numbers] = found.log_density
 
     def sizes(self) -> IntArray:
-        """Return the number of rows of each class."""
-        counts = np.zeros(self.n_classes, dtype=np.int64)
+        """Return the number of rows of each class, without noise."""
+        counts = np.zeros(self.n_classes + 1, dtype=np.int64)
         for part in self._parts():
-            counts += np.bincount(self.labels[part], minlength=self.n_classes)
-        return counts
+            counts += np.bincount(self.labels[part] + 1, minlength=self.n_classes + 1)
+        return counts[1:]
 
     def renumbered(self, numbers: IntArray) -> LabelArray:
-        """Give every class its new number, in place, and return the labels."""
+        """Give every class its new number, in place, and return the labels; noise stays -1."""
+        with_noise = np.append(-1, numbers)
         for part in self._parts():
-            self.labels[part] = numbers[self.labels[part]]
+            self.labels[part] = with_noise[self.labels[part] + 1]
         return self.labels
 
     def _parts(self) -> list[slice]:

@@ -20,6 +20,7 @@ from sidelight.families.gaussian import (
     SphericalGaussian,
     TiedGaussian,
 )
+from sidelight.families.student import DiagonalStudent, FullStudent, LikelihoodStudent, student_of
 from sidelight.families.subspace import Subspace, principal_subspace
 from sidelight.inference.protocols import AnyFamily
 from sidelight.inference.starts import SAMPLE_ROWS
@@ -47,6 +48,9 @@ class EmissionSettings(Protocol):
     def gaussian(self, survey: Survey) -> AnyFamily:
         """Return the family of all Gaussian columns together."""
 
+    def student_t(self, survey: Survey) -> AnyFamily:
+        """Return the family of all Student t columns together."""
+
 
 @dataclass(frozen=True)
 class LikelihoodGaussians:
@@ -67,6 +71,10 @@ class LikelihoodGaussians:
         """Return the family, centred and with a prior scaled on the surveyed columns."""
         prior = CovariancePrior.scaled(survey.variance, rows=self.prior_rows, fraction=self.prior_scale)
         return COVARIANCE_TYPES[self.covariance_type](centre=survey.mean, prior=prior)
+
+    def student_t(self, survey: Survey) -> LikelihoodStudent:
+        """Return the family of Student t columns: rows that are such Gaussians given their scales."""
+        return LikelihoodStudent(self.gaussian(survey))
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +104,10 @@ class ConjugateGaussians:
             return self._scaled(NormalWishart, survey, self.covariance, len(survey.mean))
         return self._scaled(NormalGamma, survey, np.diagonal(self.covariance).copy(), 1)
 
+    def student_t(self, survey: Survey) -> FullStudent | DiagonalStudent:
+        """Return the family of Student t columns; the prior is that of Gaussians given the scales of the rows."""
+        return student_of(self.gaussian(survey))
+
     def _scaled(
         self, family: type[NormalWishart] | type[NormalGamma], survey: Survey, variances: FloatArray, width: int
     ) -> NormalWishart | NormalGamma:
@@ -120,6 +132,10 @@ class LearnedGaussians:
             case NormalWishart():
                 return LearnedWishart.centred(prior)
         return LearnedGamma.centred(prior)
+
+    def student_t(self, survey: Survey) -> FullStudent | DiagonalStudent:
+        """Return the family of Student t columns, whose prior is as given."""
+        return self.start.student_t(survey)
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,6 +168,27 @@ class LowRankGaussians:
             mean_precision=self.mean_precision,
         )
         return LowRank(self.subspace, scores, survey.total)
+
+    def student_t(self, survey: Survey) -> FullStudent | DiagonalStudent:
+        """Return the family of Student t columns: uncorrelated given the scale of the row, for they may be many."""
+        expected = np.diag(survey.variance)
+        return ConjugateGaussians("diag", expected, self.rows, self.mean_precision).student_t(survey)
+
+
+@dataclass(frozen=True, eq=False)
+class ConjugateNumbers:
+    """Numbers with conjugate priors: Gaussian columns and Student t columns, each as they are expected."""
+
+    gaussians: ConjugateGaussians | LowRankGaussians
+    heavy_tailed: ConjugateGaussians | LowRankGaussians
+
+    def gaussian(self, survey: Survey) -> NormalWishart | NormalGamma | LowRank:
+        """Return the family of Gaussian columns with its prior."""
+        return self.gaussians.gaussian(survey)
+
+    def student_t(self, survey: Survey) -> FullStudent | DiagonalStudent:
+        """Return the family of Student t columns with its prior."""
+        return self.heavy_tailed.student_t(survey)
 
 
 def emission_of(schema: Schema, survey: Survey, settings: EmissionSettings) -> AnyFamily:

@@ -14,7 +14,9 @@ from sidelight.couplings.independent import Independent
 from sidelight.estimators.base.clusters import Layout, Results, cluster_names, cluster_order
 from sidelight.estimators.base.emission import EmissionSettings, emission_of
 from sidelight.estimators.base.prediction import FittedMixture
+from sidelight.estimators.starts.outliers import outlying_rows, steady_survey
 from sidelight.estimators.starts.sample import Problem, Sample, StartRows, embedding, start_rows
+from sidelight.families.noise import NoiseFamily
 from sidelight.inference.executors.threads import Threads, one_blas_thread
 from sidelight.inference.loop import Recorder, ascend_from, warn_unless_converged
 from sidelight.inference.mixture import Mixture, MixtureState
@@ -31,6 +33,9 @@ from sidelight.tables.schema import FamilyChoice, Schema, encode, learn_schema
 from sidelight.tables.survey import Survey, survey_columns, survey_finite
 from sidelight.tables.table import ArrayTable, Rows, Table
 from sidelight.tables.validation import admit_table, check_integer, check_number, column_names, read_table, read_weights
+
+# What messages call columns of numbers.
+_NUMBERS = {"gaussian": "Gaussian", "student_t": "Student t"}
 
 
 class Model(NamedTuple):
@@ -189,6 +194,10 @@ class MixtureEstimator(FittedMixture):
 
         return Plan(family, layout, start)
 
+    def _outlier_columns(self) -> IntArray:
+        """Return the columns whose outliers must not shape priors and starts; none by default."""
+        return np.empty(0, dtype=np.int64)
+
     def _total_weight(self, mixture: Mixture, survey: Survey) -> float:
         """Return how many rows the objective counts for."""
         return survey.total
@@ -254,6 +263,8 @@ class MixtureEstimator(FittedMixture):
         """Put the mixture together, on all rows and on those to start from, and ascend from every start."""
         random = check_random_state(self.random_state)
         few = start_rows(problem, self._preferred_rows(problem.side), random)
+        if len(self._outlier_columns()):
+            survey = steady_survey(survey, few, self._outlier_columns())
         family, layout, begin = self._plan(problem, survey, few, random)
         if layout.n_components > few.problem.n_rows:
             raise ValueError(self._too_few_rows(layout, few.problem.n_rows))
@@ -306,7 +317,12 @@ class MixtureEstimator(FittedMixture):
         problem, weights = few.problem, few.problem.row_weights()
         points = embedding(few.values, weights, self._schema, survey, random)
         mixture = self._mixture(problem, family, layout, backend)
-        return Sample(mixture, few.values, points, weights, problem.side.labels, layout, few.whole, problem.side)
+        codes = problem.side.labels
+        sample = Sample(mixture, few.values, points, weights, codes, layout, few.whole, problem.side)
+        if not len(self._outlier_columns()):
+            return sample
+        outlying = outlying_rows(points, weights, codes)
+        return sample._replace(weights=weights * ~outlying, outlying=weights * outlying)
 
     def _too_few_rows(self, layout: Layout, n_rows: int) -> str:
         return (
@@ -361,12 +377,13 @@ class MixtureEstimator(FittedMixture):
         if set(self._schema.kinds) == {"gaussian"}:
             return survey_finite(self, table, weights)
         found = survey_columns(table, weights, self._schema)
-        gaussian = self._schema.of_family("gaussian")
-        gaps = gaussian[found.observed[gaussian] < found.total]
+        numbers = np.union1d(self._schema.of_family("gaussian"), self._schema.of_family("student_t"))
+        gaps = numbers[found.observed[numbers] < found.total]
         if len(gaps):
             raise ValueError(
                 f"X: {self._schema.label(gaps[0])} has missing cells; {type(self).__name__} needs a number in every "
-                "cell of a Gaussian column: fill them in (sklearn.impute.SimpleImputer), or use BayesianMixture."
+                f"cell of a {_NUMBERS[self._schema.kinds[gaps[0]]]} column: fill them in "
+                "(sklearn.impute.SimpleImputer), or use BayesianMixture."
             )
         return found
 
@@ -377,6 +394,8 @@ class MixtureEstimator(FittedMixture):
         mixture, trace = fitted.fit
         state = trace.state
         classes = mixture.weights.classes if fitted.classes is None else fitted.classes
+        if isinstance(mixture.family, NoiseFamily):
+            classes = np.append(classes[: state.parameters.n_clusters], -1)
         n_rows, n_classes = mixture.rows.shape[0], max(int(classes.max()) + 1, len(side.label_names))
         keep = self._keeps_posterior(n_rows, n_classes)
         results = Results.empty(n_rows, classes, n_classes, keep_density=False, keep_posterior=keep)
@@ -389,11 +408,12 @@ class MixtureEstimator(FittedMixture):
 
         order = cluster_order(side.label_names, results.sizes())
         rank = np.argsort(order)
-        clusters = rank[classes]
+        clusters = rank[classes[classes >= 0]]
         components = np.argsort(clusters, kind="stable")
 
         self._family = mixture.family
-        self._log_weights = mixture.weights.log(state.weights)[components]
+        # Noise, where there is any, is the last component and stays the last.
+        self._log_weights = mixture.weights.log(state.weights)[np.append(components, np.flatnonzero(classes < 0))]
         self._parameters = mixture.family.select(state.parameters, components)
         self._posterior = None if results.posterior is None else results.posterior[:, order]
         self.labels_ = results.renumbered(rank)
@@ -401,10 +421,11 @@ class MixtureEstimator(FittedMixture):
         self.cluster_names_ = cluster_names(side.label_names.tolist(), order)
         self.component_clusters_ = clusters[components]
         self.weights_ = mixture.weights.mean(state.weights)[components]
+        self._store_noise(results.noise)
         for name, value in mixture.family.attributes(self._parameters).items():
             setattr(self, name, value)
         self.lower_bounds_ = [bound / fitted.total_weight for bound in (*trace.objectives, objective)]
         self.lower_bound_ = self.lower_bounds_[-1]
         self.n_iter_ = len(trace.objectives)
         self.converged_ = trace.converged
-        self.violations_: Violations = violations(side, self.labels_)
+        self.violations_: Violations = violations(side, self.labels_, noise=self._noise_label)

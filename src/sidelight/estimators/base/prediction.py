@@ -11,6 +11,7 @@ from sidelight._typing import FloatArray, IntArray, LabelArray
 from sidelight.couplings.independent import Independent
 from sidelight.estimators.base.clusterer import SemiSupervisedClusterer
 from sidelight.estimators.base.clusters import KeptPosterior, Results
+from sidelight.families.noise import NoiseFamily
 from sidelight.inference.executors.threads import Threads, one_blas_thread
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.protocols import AnyFamily
@@ -30,6 +31,8 @@ class FittedMixture(KeptPosterior, SemiSupervisedClusterer):
     n_clusters_: int
     weights_: FloatArray
     component_clusters_: IntArray
+    noise_weight_: float
+    noise_probability_: FloatArray
     _family: AnyFamily
     _parameters: Any
     _log_weights: FloatArray
@@ -54,12 +57,28 @@ class FittedMixture(KeptPosterior, SemiSupervisedClusterer):
             if power is not None
         }
 
+    @property
+    def _noise_label(self) -> int | None:
+        """The label of rows that are noise; None where the mixture has no noise."""
+        return -1 if isinstance(self._family, NoiseFamily) else None
+
+    def _store_noise(self, probability: FloatArray | None) -> None:
+        """Set the attributes of noise, the probability (n,) of each row among them, or forget those of a fit before."""
+        for name in ("noise_weight_", "noise_probability_"):
+            self.__dict__.pop(name, None)
+        if probability is not None:
+            self.noise_weight_ = float(1.0 - self.weights_.sum())
+            self.noise_probability_ = probability
+
     def predict(self, X: Any) -> LabelArray:
-        """Return the cluster of each row of a table, by the fitted mixture alone."""
+        """Return the cluster of each row of a table, by the fitted mixture alone; -1 for noise."""
         return self._assign(X).labels
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Return the probability of each cluster for each row of a table, by the fitted mixture alone."""
+        """Return the probability of each cluster for each row of a table, by the fitted mixture alone.
+
+        What the probabilities of a row lack to one is that of noise, where the mixture has a component for it.
+        """
         posterior = self._assign(X, posterior=True).posterior
         assert posterior is not None
         return posterior
@@ -84,10 +103,11 @@ class FittedMixture(KeptPosterior, SemiSupervisedClusterer):
         return float(-2 * self.score_samples(X).sum() + 2 * self._n_parameters())
 
     def sample(self, n_samples: int = 1) -> tuple[FloatArray, IntArray]:
-        """Draw rows from the fitted mixture, in original units; returns them and their clusters, cluster by cluster."""
+        """Draw rows from the fitted clusters, in original units; return them and their clusters, cluster by cluster."""
         check_is_fitted(self)
         random = check_random_state(self.random_state)
-        counts = random.multinomial(n_samples, self.weights_)
+        shares = self.weights_ if self._noise_label is None else self.weights_ / self.weights_.sum()
+        counts = random.multinomial(n_samples, shares)
         parts = [self._family.sample(self._parameters, k, n, random) for k, n in enumerate(counts)]
         rows = in_original_units(np.concatenate(parts), self._schema.powers)
         return rows, np.repeat(self.component_clusters_, counts)
@@ -101,6 +121,8 @@ class FittedMixture(KeptPosterior, SemiSupervisedClusterer):
         check_is_fitted(self)
         table = self._read_table(X, reset=False)
         clusters = self.component_clusters_
+        if self._noise_label is not None:
+            clusters = np.append(clusters, self._noise_label)
         backend = backend_for(table.shape[0] * len(clusters))
         mixture = Mixture(
             rows=Rows(table),

@@ -2,17 +2,19 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from sidelight._typing import FloatArray, IntArray
+from sidelight._typing import BoolArray, FloatArray, IntArray
 from sidelight.couplings.independent import Independent
 from sidelight.couplings.potts import FieldMemory, PottsField, atoms_of, lay_stages
-from sidelight.estimators.base.clusters import KeptHistory, Layout, classes_by_labels, lay_out
+from sidelight.estimators.base.clusters import LEAST_OWNED, KeptHistory, Layout, classes_by_labels, lay_out
 from sidelight.estimators.base.emission import (
     CONJUGATE_COVARIANCE_TYPES,
     ConjugateGaussians,
+    ConjugateNumbers,
     EmissionSettings,
     LearnedGaussians,
     LowRankGaussians,
@@ -21,17 +23,19 @@ from sidelight.estimators.base.emission import (
     given_prior,
 )
 from sidelight.estimators.base.mixture import Ascent, Fitted, MixtureEstimator, Model, Plan
+from sidelight.estimators.base.noise import NoiseComponent
 from sidelight.estimators.bayesian.search import SEARCH_ROWS, most_groups, search, structures
 from sidelight.estimators.bayesian.stream import KeptStream, follow_batch
 from sidelight.estimators.registry import register
 from sidelight.estimators.starts.sample import STARTS, Problem, Sample, StartRows, start_rows
 from sidelight.families.conjugate import ConjugateFamily
+from sidelight.families.noise import NoiseFamily
 from sidelight.inference.executors.threads import ONE_THREAD, one_blas_thread
 from sidelight.inference.loop import Trace, go_on
 from sidelight.inference.mixture import Expectation, Mixture, MixtureState
 from sidelight.inference.progress import Callback
 from sidelight.inference.protocols import AnyFamily
-from sidelight.inference.pruning import Fit, prune
+from sidelight.inference.pruning import Fit, drop_small, prune
 from sidelight.kernels.loops import Backend, backend_for
 from sidelight.metrics import violations
 from sidelight.side import SideInformation
@@ -39,7 +43,14 @@ from sidelight.tables.schema import FamilyChoice
 from sidelight.tables.survey import Survey
 from sidelight.tables.table import ArrayTable, Rows
 from sidelight.tables.validation import check_choice, check_integer, check_number, read_weights
-from sidelight.weights import DirichletWeights, Gamma, GivenConcentration, LearnedConcentration, StickBreakingWeights
+from sidelight.weights import (
+    DirichletWeights,
+    Gamma,
+    GivenConcentration,
+    LearnedConcentration,
+    NoiseWeights,
+    StickBreakingWeights,
+)
 
 # Smallest change of the bound per row worth a further step of the search.
 _SEARCH_TOL = 1e-4
@@ -75,7 +86,7 @@ WEIGHTS: dict[str, Callable[[int, float | None], StickBreakingWeights | Dirichle
 
 
 @register
-class BayesianMixture(KeptHistory, MixtureEstimator):
+class BayesianMixture(KeptHistory, NoiseComponent, MixtureEstimator):
     """Mixture with priors on everything, which finds the number of clusters and listens to labels, links and blocks.
 
     Variational Bayes for a finite mixture or a Dirichlet process (Blei and Jordan 2006) of Gaussian, categorical,
@@ -93,15 +104,19 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
     n_components : int, optional
         Most components there may be; None is ten more than there are labels. What is not needed is dropped.
     family : str or mapping, default "auto"
-        "gaussian", "atom", "date", "categorical", "ordinal", "bernoulli", "poisson" or "negative_binomial" for all
-        columns, "multinomial" for rows of counts (which may be sparse), or a mapping from columns to families. "auto"
-        goes by the types of a frame's columns: text is categorical, ordered categories are ordinal, booleans are
-        Bernoulli, dates are dates, numbers are Gaussian, or "atom" where one value is frequent, such as zero; whole
-        numbers are Gaussian, small counts or ordinal, whichever has the most evidence. Arrays of numbers are Gaussian
-        or atoms. Columns that hold one value only, or none, are left out with a warning ("ignored").
-    covariance_type : {"full", "diag", "low_rank"}, default "full"
-        Of Gaussian columns. "low_rank" is for tables of many columns, also of more columns than rows: components differ
-        in a subspace of few dimensions, whose number is found by evidence, and share the noise outside of it.
+        "gaussian", "student_t" (numbers with heavy tails), "atom", "date", "categorical", "ordinal", "bernoulli",
+        "poisson" or "negative_binomial" for all columns, "multinomial" for rows of counts (which may be sparse), or a
+        mapping from columns to families. "auto" goes by the types of a frame's columns: text is categorical, ordered
+        categories are ordinal, booleans are Bernoulli, dates are dates, numbers are Gaussian, or "atom" where one value
+        is frequent, such as zero; whole numbers are Gaussian, small counts or ordinal, whichever has the most evidence.
+        Arrays of numbers are Gaussian or atoms. Columns that hold one value only, or none, are left out with a warning
+        ("ignored").
+    covariance_type : {"auto", "full", "diag", "low_rank"}, default "auto"
+        Of Gaussian and Student t columns. "low_rank" is for tables of many columns, also of more columns than rows:
+        components differ in a subspace of few dimensions, whose number is found by evidence, and share the noise
+        outside of it. "auto" takes the one with the highest bound, and learns the prior of the covariances from the
+        table: how they look on average, and how much they differ. ``covariance_type_`` is the one it took. Where the
+        prior, the start or a noise component is asked for, "auto" is "full".
     power : {False, "auto"}, default False
         "auto" takes Gaussian columns with a long tail on a logarithmic or exponential scale, each where the evidence
         of one-dimensional mixtures of the column says so; ``column_powers_`` has the transforms. Bounds and densities
@@ -132,6 +147,13 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         As in scikit-learn's BayesianGaussianMixture, in place of ``prior_rows`` and ``prior_scale``.
     prune : bool, default True
         Whether to drop and merge components where that raises the bound.
+    noise : bool or float, optional
+        Whether there is a further component for rows that belong nowhere: True learns its share of the rows (a few
+        percent are expected), a number between 0 and 1 is the share. Its density is constant, one over the widths of
+        the columns. A labelled row is never noise.
+    min_cluster_size : int or float, default 1
+        Components with fewer rows than this, or with a smaller share of the rows where it is below 1, are dropped after
+        pruning; their rows go to others, or to noise. Components of labels are kept. 1 drops none.
     init_params : {"short_runs", "kmeans", "k-means++", "labels"}, default "short_runs"
         Where to start; see LabelledMixture.
     n_init : int, default 1
@@ -153,13 +175,18 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
     ----------
     labels_, posterior_, n_clusters_, cluster_names_, component_clusters_, violations_
         As in LabelledMixture.
+    noise_probability_, noise_weight_ : (n,), float
+        With ``noise``, as in LabelledMixture.
     weights_ : (components,)
         Expected weights.
     means_, covariances_, mean_precision_, degrees_of_freedom_ : arrays
         Of Gaussian components, as in scikit-learn; ``probabilities_``, ``rates_`` or ``sizes_`` of others, ``parts_``
-        of mixed tables. Columns in ``column_powers_`` are on their transformed scale. With low rank ``loadings_``,
+        of mixed tables. Columns in ``column_powers_`` are on their transformed scale. Student t components have
+        ``tail_degrees_`` beside them, and ``covariances_`` of rows of scale one. With low rank ``loadings_``,
         ``factor_covariances_`` and ``noise_variances_`` in place of ``covariances_``, and ``column_relevance_``, the
         share of each column's variance that lies between components.
+    covariance_type_ : str
+        The structure of the covariances: the one that was found, or the one that was asked for.
     column_powers_ : dict of PowerTransform
         The transforms of columns, by column name or number; empty where all are left as they are.
     lower_bound_, lower_bounds_ : float, list of float
@@ -205,6 +232,8 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         degrees_of_freedom_prior: float | None = None,
         covariance_prior: Any = None,
         prune: bool = True,
+        noise: bool | float | None = None,
+        min_cluster_size: float = 1,
         init_params: str = "auto",
         n_init: int = 1,
         max_iter: int = 200,
@@ -233,6 +262,8 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         self.degrees_of_freedom_prior = degrees_of_freedom_prior
         self.covariance_prior = covariance_prior
         self.prune = prune
+        self.noise = noise
+        self.min_cluster_size = min_cluster_size
         self.init_params = init_params
         self.keep_history = keep_history
 
@@ -248,6 +279,9 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         for name in ("concentration", "prior_rows", "prior_scale", "mean_precision_prior"):
             if getattr(self, name) is not None:
                 check_number(name, getattr(self, name), least=np.finfo(float).tiny)
+        self._check_noise()
+        if not (isinstance(self.min_cluster_size, float) and 0 < self.min_cluster_size < 1):
+            check_integer("min_cluster_size", self.min_cluster_size, least=1)
         if self.unlabelled_weight != "auto":
             check_number("unlabelled_weight", self.unlabelled_weight, least=0, most=1)
 
@@ -258,16 +292,21 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         return self.mean_prior is not None or self.covariance_prior is not None
 
     def _settings(self, problem: Problem, survey: Survey) -> EmissionSettings:
-        return self._expected(problem, survey, "full" if self.covariance_type == "auto" else self.covariance_type)
+        covariance_type = "full" if self.covariance_type == "auto" else self.covariance_type
+        gaussian, heavy_tailed = (self._schema.of_family(name) for name in ("gaussian", "student_t"))
+        if not len(heavy_tailed):
+            return self._expected(problem, survey, gaussian, covariance_type)
+        expected = (self._expected(problem, survey, columns, covariance_type) for columns in (gaussian, heavy_tailed))
+        return ConjugateNumbers(*expected)
 
     def _expected(
-        self, problem: Problem, survey: Survey, covariance_type: str
+        self, problem: Problem, survey: Survey, columns: IntArray, covariance_type: str
     ) -> ConjugateGaussians | LowRankGaussians:
-        """Return the prior expected of Gaussian columns with this structure."""
+        """Return the prior expected of some columns of numbers with this structure."""
         return expected_gaussians(
             problem,
             survey,
-            self._schema.of_family("gaussian"),
+            columns,
             covariance_type=covariance_type,
             scale=self.prior_scale,
             rows=self.prior_rows,
@@ -275,10 +314,13 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         )
 
     def _emission(self, problem: Problem, survey: Survey, few: StartRows, random: np.random.RandomState) -> AnyFamily:
-        family = super()._emission(problem, survey, few, random)
-        return given_prior(
-            family, mean=self.mean_prior, degrees=self.degrees_of_freedom_prior, scatter=self.covariance_prior
+        family = given_prior(
+            super()._emission(problem, survey, few, random),
+            mean=self.mean_prior,
+            degrees=self.degrees_of_freedom_prior,
+            scatter=self.covariance_prior,
         )
+        return self._noisy_family(family, survey, few)
 
     def _layout(
         self, problem: Problem, few: StartRows, family: AnyFamily, survey: Survey, random: np.random.RandomState
@@ -289,17 +331,19 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
     def _model(self, problem: Problem, family: AnyFamily, layout: Layout, backend: Backend) -> Model:
         """Couple the rows with statements by a Potts field; components belong to no class until they are fitted."""
         problem = self._weighted(problem, 1.0)
-        weights = WEIGHTS[self.weights](layout.n_components, self.concentration)
+        weights = self._noisy_weights(WEIGHTS[self.weights](layout.n_components, self.concentration), family)
         atoms = atoms_of(problem.side, certain=self.strength)
         couplings: tuple[PottsField, ...] = ()
         if atoms is not None:
             heavy = None if problem.weights is None else np.maximum(problem.weights, _LEAST_WEIGHT)
-            couplings = (PottsField(lay_stages(atoms, heavy), self.strength, self.repulsion, backend),)
+            noise = isinstance(family, NoiseFamily)
+            couplings = (PottsField(lay_stages(atoms, heavy), self.strength, self.repulsion, backend, noise=noise),)
         return Model(weights, couplings, problem.weights)
 
     def _plan(self, problem: Problem, survey: Survey, few: StartRows, random: np.random.RandomState) -> Plan:
         """Search for structure and number of components by the bound, unless both structure and prior are given."""
         if not self._searches():
+            self.covariance_type_ = "full" if self.covariance_type == "auto" else self.covariance_type
             return super()._plan(problem, survey, few, random)
         searched = start_rows(problem, self._preferred_rows(problem.side), random, SEARCH_ROWS)
         label_names = problem.side.label_names
@@ -307,7 +351,7 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         backend = backend_for(self.passes_expected * searched.problem.n_rows * layout.n_components)
         gaussian = self._schema.of_family("gaussian")
         families = {
-            name: emission_of(self._schema, survey, LearnedGaussians(self._expected(problem, survey, name)))
+            name: emission_of(self._schema, survey, LearnedGaussians(self._expected(problem, survey, gaussian, name)))
             for name in structures(len(gaussian))
         }
 
@@ -315,7 +359,7 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
             return self._sample(searched, family, layout, survey, backend, random)
 
         found = search(families, sample_of, shrunk, label_sums, tol=_SEARCH_TOL, random=random)
-        self._structure = found.structure
+        self.covariance_type_ = found.structure
 
         def start(number: int, mixture: Mixture, sample: Sample) -> MixtureState:
             return found.state if number == 1 else STARTS["short_runs"](sample, random)
@@ -325,7 +369,13 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
     def _searches(self) -> bool:
         """Say whether the structure is searched for: not where it is given, or the prior or the start is."""
         given = (self.prior_rows, self.mean_prior, self.degrees_of_freedom_prior, self.covariance_prior)
-        return self.covariance_type == "auto" and self.init_params == "auto" and all(value is None for value in given)
+        return (
+            self.covariance_type == "auto"
+            and self.init_params == "auto"
+            and not self.noise
+            and not len(self._schema.of_family("student_t"))
+            and all(value is None for value in given)
+        )
 
     def _start(self, mixture: Mixture, sample: Sample, survey: Survey, random: np.random.RandomState) -> MixtureState:
         return STARTS["short_runs" if self.init_params == "auto" else self.init_params](sample, random)
@@ -337,7 +387,7 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
     def _refine(self, ascent: Ascent, problem: Problem, survey: Survey) -> Fitted:
         """Prune components; give each its class; let rows without labels count less where they pull classes away."""
         ascent = ascent._replace(fit=self._with_learned_prior(ascent))
-        fit = self._pruned(ascent)
+        fit = self._pruned(ascent, problem)
         classes = self._classes(fit, problem.side)
         if self.unlabelled_weight == "auto" and self._pulls_away(fit, problem.side, classes):
             fit = self._settled(fit, ascent, problem)
@@ -364,27 +414,36 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
         )
         return Fit(better, further)
 
-    def _pruned(self, ascent: Ascent) -> Fit:
-        if not self.prune:
-            return ascent.fit
-        family = ascent.fit.mixture.family
-        assert isinstance(family, ConjugateFamily)
-        ascent.recorder.follow(ascent.fit.trace.start)
-        return prune(
-            ascent.fit,
-            shrunk,
-            family.divergence,
-            ascent.recorder.watch,
-            label_sums,
-            max_iter=self.max_iter,
-            tol=self.tol * ascent.total_weight,
-            callbacks=self.callbacks or (),
-        )
+    def _pruned(self, ascent: Ascent, problem: Problem) -> Fit:
+        """Drop and merge components where that raises the bound; then drop those that are too small."""
+        fit, family = ascent.fit, ascent.fit.mixture.family
+        assert isinstance(family, ConjugateFamily | NoiseFamily)
+        ascent.recorder.follow(fit.trace.start)
+        watch, tol, callbacks = ascent.recorder.watch, self.tol * ascent.total_weight, self.callbacks or ()
+        n_fixed = int(isinstance(family, NoiseFamily))
+        if self.prune:
+            fit = prune(
+                fit,
+                shrunk,
+                family.divergence,
+                watch,
+                label_sums,
+                max_iter=self.max_iter,
+                tol=tol,
+                callbacks=callbacks,
+                n_fixed=n_fixed,
+            )
+        if self.min_cluster_size != 1:
+            share = self.min_cluster_size < 1
+            least = self.min_cluster_size * ascent.total_weight if share else self.min_cluster_size
+            too_small = partial(smaller_than, least, n_fixed, problem.side)
+            fit = drop_small(fit, shrunk, too_small, watch, max_iter=self.max_iter, tol=tol, callbacks=callbacks)
+        return fit
 
     def _settled(self, fit: Fit, ascent: Ascent, problem: Problem) -> Fit:
         """Go on with rows without labels weighted down."""
         mixture, trace = fit
-        layout = Layout(mixture.weights.classes, 0)
+        layout = Layout(among_clusters(mixture).classes, 0)
         light = self._weighted(problem, _SETTLED_WEIGHT)
         lighter = self._mixture(light, mixture.family, layout, mixture.backend)
         ascent.recorder.follow(trace.start)
@@ -409,25 +468,26 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
     def _classes(self, fit: Fit, side: SideInformation) -> IntArray:
         """Return the class of each component: a label's, or one of its own."""
         mixture, state = fit.mixture, fit.trace.state
-        n_labels, n_components = len(side.label_names), len(mixture.weights.classes)
+        n_labels, n_components = len(side.label_names), among_clusters(mixture).n_components
         if not n_labels:
             return np.arange(n_components)
         expectation = mixture.expect(state)
-        return classes_by_labels(
-            label_sums(expectation), freely_drawn(mixture, state, side), expectation.statistics.mass
-        )
+        owned, drawn = label_sums(expectation), freely_drawn(mixture, state, side)
+        mass = expectation.statistics.mass[:n_components]
+        return classes_by_labels(owned[:, :n_components], drawn[:, :n_components], mass)
 
     def _pulls_away(self, fit: Fit, side: SideInformation, classes: IntArray) -> bool:
         """Say whether all components belong to labels, but too few labelled rows would go there by themselves."""
         n_labels = len(side.label_names)
         if not n_labels or int(classes.max()) >= n_labels:
             return False
-        drawn = freely_drawn(fit.mixture, fit.trace.state, side)
+        drawn = freely_drawn(fit.mixture, fit.trace.state, side)[:, : len(classes)]
         right = drawn[classes, np.arange(len(classes))].sum()
         return bool(right < _LEAST_AGREEMENT * drawn.sum())
 
     def _predictive_log_weights(self) -> FloatArray:
-        return np.log(np.maximum(self.weights_, np.finfo(float).tiny))
+        weights = self.weights_ if self._noise_label is None else np.append(self.weights_, self.noise_weight_)
+        return np.log(np.maximum(weights, np.finfo(float).tiny))
 
     def partial_fit(
         self,
@@ -467,7 +527,7 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
             before: Fit | KeptStream
             if first:
                 ascent = self._ascend(batch, survey)
-                before = self._pruned(ascent)
+                before = self._pruned(ascent, batch)
                 self._history = ascent.recorder.of(before.trace.start)
             else:
                 before = self._followed
@@ -479,7 +539,9 @@ class BayesianMixture(KeptHistory, MixtureEstimator):
             self._store(Fitted(fit, survey.total, self._classes(fit, seen)), seen)
         self.labels_ = self.labels_[-n:]
         self._posterior = None if self._posterior is None else self._posterior[-n:]
-        self.violations_ = violations(known, self.labels_)
+        if self._noise_label is not None:
+            self.noise_probability_ = self.noise_probability_[-n:]
+        self.violations_ = violations(known, self.labels_, noise=self._noise_label)
         return self
 
 
@@ -491,12 +553,20 @@ def most_components(few: StartRows, n_labels: int) -> int:
     return max(min(wanted, len(np.unique(few.values, axis=0))), n_labels)
 
 
-def shrunk(mixture: Mixture, components: IntArray) -> Mixture:
-    """Return the mixture with as many components as these, and their priors."""
-    family, weights = mixture.family, mixture.weights
-    assert isinstance(family, ConjugateFamily)
+def among_clusters(mixture: Mixture) -> StickBreakingWeights | DirichletWeights:
+    """Return the weights of the clusters' components, without the noise where there is any."""
+    weights = mixture.weights.clusters if isinstance(mixture.weights, NoiseWeights) else mixture.weights
     assert isinstance(weights, StickBreakingWeights | DirichletWeights)
-    fewer = replace(weights, n_components=len(components))
+    return weights
+
+
+def shrunk(mixture: Mixture, components: IntArray) -> Mixture:
+    """Return the mixture with as many components as these, and their priors; noise is one of them and stays."""
+    family, weights = mixture.family, mixture.weights
+    assert isinstance(family, ConjugateFamily | NoiseFamily)
+    n_fixed = int(isinstance(weights, NoiseWeights))
+    clusters = replace(among_clusters(mixture), n_components=len(components) - n_fixed)
+    fewer = replace(weights, clusters=clusters) if isinstance(weights, NoiseWeights) else clusters
     coupling = Independent(fewer.classes, mixture.backend)
     return replace(mixture, family=family.narrowed(components), weights=fewer, coupling=coupling)
 
@@ -508,6 +578,20 @@ def label_sums(expectation: Expectation) -> FloatArray:
     memory = expectation.coupled[0].state.memory
     assert isinstance(memory, FieldMemory)
     return memory.sums
+
+
+def smaller_than(least: float, n_fixed: int, side: SideInformation, expectation: Expectation) -> BoolArray:
+    """Say of each component whether it has fewer rows than ``least`` and may be dropped.
+
+    The last ``n_fixed`` components may not, nor may those that own labelled rows, nor the largest.
+    """
+    mass = expectation.statistics.mass
+    small = mass < least
+    small[len(mass) - n_fixed :] = False
+    small[mass[: len(mass) - n_fixed].argmax()] = False
+    if len(side.label_names):
+        small &= label_sums(expectation).max(axis=0) < LEAST_OWNED
+    return small
 
 
 def freely_drawn(mixture: Mixture, state: MixtureState, side: SideInformation) -> FloatArray:

@@ -10,6 +10,7 @@ from sidelight._storable import storable
 from sidelight._typing import AnyArray, FloatArray
 from sidelight.estimators.base.clusters import Layout
 from sidelight.estimators.starts.sample import Problem
+from sidelight.families.noise import NoiseFamily
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.protocols import AnyFamily
 from sidelight.inference.pruning import Fit
@@ -75,7 +76,8 @@ def follow_batch(before: KeptStream | Fit, batch: Problem, assemble: Assemble) -
         problem, mixture, start = batch, before.mixture, before.trace.state
     else:
         problem, start = _below(before.kept, batch), before.stream
-        layout = Layout(np.arange(len(start.free.mass)), 0)
+        n_components = len(start.free.mass) - isinstance(before.family, NoiseFamily)
+        layout = Layout(np.arange(n_components), 0)
         backend = backend_for(_BATCHES_EXPECTED * problem.n_rows * layout.n_components)
         mixture = assemble(problem, before.family, layout, backend)
     stream = follow(mixture, start, mixture.alone.total_weight())

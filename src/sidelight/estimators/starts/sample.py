@@ -80,6 +80,9 @@ class Sample(NamedTuple):
     layout : Layout
     whole : bool
     side : SideInformation
+    outlying : (m,), optional
+        Weights of rows far from all others, zero for the rest; ``weights`` are then zero for those, so that no start
+        counts them. Where the mixture has noise, they start there.
     """
 
     mixture: Mixture
@@ -90,6 +93,7 @@ class Sample(NamedTuple):
     layout: Layout
     whole: bool
     side: SideInformation
+    outlying: FloatArray | None = None
 
 
 def start_rows(
@@ -208,8 +212,10 @@ def at_means(sample: Sample, means: Any, schema: Schema, survey: Survey) -> Mixt
     expected = (sample.layout.n_components, sample.values.shape[1])
     if given.shape != expected:
         raise ValueError(f"means_init has shape {given.shape}, but this model needs {expected}.")
-    if set(schema.kinds) != {"gaussian"}:
-        raise ValueError("means_init is for tables of Gaussian columns; leave it out, and use init_params.")
+    if set(schema.kinds) not in ({"gaussian"}, {"student_t"}):
+        raise ValueError(
+            "means_init is for tables of Gaussian columns, or of Student t columns; leave it out, and use init_params."
+        )
     # In the columns themselves: the sample's points may be rotated.
     points = standardised(np.asarray(sample.values, dtype=float), survey)
     return _from_nearest(sample._replace(points=points), (given - survey.mean) / survey.scale)
@@ -249,6 +255,9 @@ def _from_assignment(sample: Sample, assignment: IntArray, counts: AnyArray | No
     weights = sample.weights if counts is None else sample.weights * counts
     responsibilities = _responsibilities(sample, assignment, weights)
     means = component_means(sample.values, sample.weights, responsibilities)
+    if len(sample.mixture.weights.classes) > sample.layout.n_components:  # the last component is noise
+        noise = np.zeros(len(assignment)) if sample.outlying is None else sample.outlying
+        responsibilities = np.column_stack([responsibilities, noise])
     return state_given(sample.mixture, means, responsibilities)
 
 

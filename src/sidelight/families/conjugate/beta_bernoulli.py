@@ -121,6 +121,10 @@ class Bernoulli(ColumnKind):
         """Return the family in which 0 and 1 count for half a row each (Jeffreys' prior)."""
         return BetaBernoulli.symmetric(len(survey.mean), concentration=0.5)
 
+    def log_widths(self, cells: Any, weights: FloatArray, survey: Survey, categories: Categories) -> FloatArray:
+        """Return ln 2 for each column: 0 and 1 are equally probable."""
+        return np.full(len(survey.mean), np.log(2.0))
+
 
 def _expected_logs(parameters: BernoulliParameters) -> tuple[FloatArray, FloatArray]:
     """Return E ln θ and E ln(1 − θ)."""

@@ -149,6 +149,10 @@ class Categorical(ColumnKind):
         sizes = tuple(len(values) for values in categories if values is not None)
         return DirichletCategorical.symmetric(sizes, concentration=0.5)
 
+    def log_widths(self, cells: Any, weights: FloatArray, survey: Survey, categories: Categories) -> FloatArray:
+        """Return the logarithms of the numbers of categories."""
+        return np.log([len(values) for values in categories if values is not None])
+
 
 def _indicators(codes: FloatArray, weights: FloatArray) -> FloatArray:
     """Return a column's categories (m, categories), centred, so that their variances add up to one."""

@@ -147,6 +147,13 @@ class Multinomial(ColumnKind):
         concentrations = _WORD_OCCURRENCES * len(occurrences) * occurrences / occurrences.sum()
         return DirichletMultinomial(concentrations, length=max(round(survey.mean.sum()), 1))
 
+    def log_widths(self, cells: Any, weights: FloatArray, survey: Survey, categories: Categories) -> FloatArray:
+        """Refuse: given the sum of a row its counts have no widths of their own."""
+        raise ValueError(
+            "noise is for tables whose columns stand for themselves, and family='multinomial' describes whole rows; "
+            "leave noise out, or use family='poisson'."
+        )
+
 
 def _expected_logs(parameters: MultinomialParameters) -> FloatArray:
     concentrations = parameters.concentrations

@@ -19,6 +19,7 @@ from sidelight.kernels.loops import Backend
 from sidelight.tables.column_summary import range_of_counts
 from sidelight.tables.comparison import RATES
 from sidelight.tables.frame import RawColumn
+from sidelight.tables.quantiles import weighted_quantiles
 from sidelight.tables.schema import Categories, ColumnKind, is_count, observed_integers
 from sidelight.tables.survey import Survey
 
@@ -144,6 +145,11 @@ class Poisson(ColumnKind):
     def family(self, survey: Survey, categories: Categories, settings: object) -> GammaPoisson:
         """Return the family in which a rate has the mean of its column, and as large a standard deviation."""
         return GammaPoisson.scaled(survey.mean, shape=1.0)
+
+    def log_widths(self, cells: Any, weights: FloatArray, survey: Survey, categories: Categories) -> FloatArray:
+        """Return the logarithms of how many counts there are from 0 to all but the largest."""
+        most = weighted_quantiles(cells, weights, (0.995,))[0]
+        return np.log1p(np.nan_to_num(most))
 
 
 def standardised_roots(cells: FloatArray, weights: FloatArray) -> FloatArray:

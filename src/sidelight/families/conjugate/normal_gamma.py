@@ -66,8 +66,16 @@ class NormalGamma(ConjugateGaussian[NormalGammaParameters, SquareStatistics]):
     def evaluator(self, parameters: NormalGammaParameters, backend: Backend) -> Evaluator[SquareStatistics]:
         """Return an evaluator of Σ_j ½ [ψ(a) − ln b − ln 2π − 1/κ − (a/b) (x − m)²] and of the statistics."""
         means, mean_precision, shapes, rates = parameters
-        precisions = shapes / rates
         constants = 0.5 * (digamma(shapes) - np.log(2 * math.pi * rates) - 1.0 / mean_precision)
+        return self.quadratic(means, shapes / rates, constants)
+
+    def quadratic(
+        self, means: FloatArray, precisions: FloatArray, constants: FloatArray
+    ) -> Evaluator[SquareStatistics]:
+        """Return the quickest evaluator of Σ_j [c − ½ λ (x − m)²] that is exact enough.
+
+        ``means``, ``precisions`` and ``constants`` (components, d) are m, λ and c.
+        """
         offsets, d = means - self.centre, len(self.centre)
 
         def fill(cells: FloatArray, out: FloatArray) -> None:
@@ -126,11 +134,14 @@ class NormalGamma(ConjugateGaussian[NormalGammaParameters, SquareStatistics]):
 
     def log_evidence(self, statistics: SquareStatistics) -> FloatArray:
         """Return Σ_j ln [Γ(a) b0^a0 κ0^½] − ln [Γ(a0) b^a κ^½] − (N_j/2) ln 2π, N_j the mass of observed cells."""
-        posterior = self.update(statistics)
+        return self.evidence_of(self.update(statistics), statistics.cells)
+
+    def evidence_of(self, posterior: NormalGammaParameters, cells: FloatArray) -> FloatArray:
+        """Return the log evidence of ``cells`` (components, d) many cells that lead to these posteriors."""
         of_precisions = gammaln(posterior.shapes) - gammaln(self.shape)
         of_precisions += self.shape * np.log(self.rates) - posterior.shapes * np.log(posterior.rates)
         of_means = 0.5 * np.log(self.mean_precision / posterior.mean_precision)
-        return (of_precisions + of_means - 0.5 * math.log(2 * math.pi) * statistics.cells).sum(axis=1)
+        return (of_precisions + of_means - 0.5 * math.log(2 * math.pi) * cells).sum(axis=1)
 
     def divergence(self, parameters: NormalGammaParameters) -> FloatArray:
         """Return KL(q_k ‖ q_l) + KL(q_l ‖ q_k) of all pairs.

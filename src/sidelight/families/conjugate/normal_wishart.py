@@ -160,7 +160,11 @@ class NormalWishart(ConjugateGaussian[NormalWishartParameters, GaussianStatistic
 
         Of rows with missing cells the statistics hold expected cells; what their spread adds is left out.
         """
-        posterior, d = self.update(statistics), len(self.centre)
+        return self.evidence_of(self.update(statistics), statistics.mass)
+
+    def evidence_of(self, posterior: NormalWishartParameters, mass: FloatArray) -> FloatArray:
+        """Return the log evidence of rows that count for ``mass`` (components,) and lead to these posteriors."""
+        d = len(self.centre)
         prior_log_determinant = float(np.linalg.slogdet(self.scatter)[1])
         return (
             multigammaln(0.5 * posterior.degrees, d)
@@ -168,7 +172,7 @@ class NormalWishart(ConjugateGaussian[NormalWishartParameters, GaussianStatistic
             + 0.5 * self.degrees * prior_log_determinant
             + posterior.degrees * log_scales(posterior.factors)
             + 0.5 * d * np.log(self.mean_precision / posterior.mean_precision)
-            - 0.5 * d * math.log(math.pi) * statistics.mass
+            - 0.5 * d * math.log(math.pi) * mass
         )
 
     def divergence(self, parameters: NormalWishartParameters) -> FloatArray:

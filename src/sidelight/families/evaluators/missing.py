@@ -18,11 +18,12 @@ Integrating x_m out before the expectation would give a tighter bound, but no po
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sidelight._typing import AnyArray, FloatArray, IntArray
-from sidelight.families.evaluators.evaluator import Evaluator, Scorer
+from sidelight.families.evaluators.evaluator import Evaluator, Scorer, Statistics
 from sidelight.families.exponential import GaussianStatistics
 from sidelight.families.gaussian.full import precision_factors
 from sidelight.kernels.loops import QuadraticForm, front, has_missing
@@ -40,18 +41,18 @@ def pattern_rows(scatter: FloatArray) -> int:
 
 
 class IncompletePredictive(Scorer):
-    """Take complete rows to a quick scorer, ``whole``, and rows with missing cells to one that is slower.
+    """Take complete rows to a quick scorer, ``whole``, and rows with missing cells to one that can score them.
 
     ``patterns`` makes the latter (a :class:`PatternEvaluator`, say), of blocks of at most ``most_rows`` rows, when the
     first such row comes.
     """
 
-    def __init__(self, whole: Scorer, patterns: Callable[[], Evaluator[GaussianStatistics]], most_rows: int) -> None:
+    def __init__(self, whole: Scorer, patterns: Callable[[], Scorer], most_rows: int) -> None:
         self.n_components = whole.n_components
         self.block_rows = min(whole.block_rows, most_rows)
         self._whole = whole
         self._make_partial = patterns
-        self._partial: Evaluator[GaussianStatistics] | None = None
+        self._partial: Scorer | None = None
         self._complete = self._incomplete = np.empty(0, dtype=np.int64)
         self._score_buffer = np.empty(0)
 
@@ -80,10 +81,11 @@ class IncompletePredictive(Scorer):
         return scores
 
 
-class IncompleteEvaluator(IncompletePredictive, Evaluator[GaussianStatistics]):
+class IncompleteRows(IncompletePredictive, Evaluator[Statistics]):
     """The same with statistics: those of rows with missing cells are added to those of ``whole``."""
 
-    _whole: Evaluator[GaussianStatistics]
+    _whole: Evaluator[Statistics]
+    _partial: Evaluator[Statistics] | None
 
     def accumulate(self, responsibilities: FloatArray) -> None:
         """Add the statistics of the block, weighted by responsibilities (components, rows)."""
@@ -93,6 +95,15 @@ class IncompleteEvaluator(IncompletePredictive, Evaluator[GaussianStatistics]):
         self._whole.accumulate(responsibilities[:, self._complete])
         self._partial.accumulate(responsibilities[:, self._incomplete])
 
+    def statistics(self) -> Statistics:
+        """Return the statistics accumulated since the last call, and start anew."""
+        whole: Any = self._whole.statistics()
+        return whole if self._partial is None else whole + self._partial.statistics()
+
+
+class IncompleteEvaluator(IncompleteRows[GaussianStatistics]):
+    """Gaussian rows, of which some have missing cells."""
+
     def quadratic_form(self) -> QuadraticForm | None:
         """Return the quadratic form of complete rows."""
         form = self._whole.quadratic_form()
@@ -100,11 +111,9 @@ class IncompleteEvaluator(IncompletePredictive, Evaluator[GaussianStatistics]):
 
     def statistics(self) -> GaussianStatistics:
         """Return the statistics accumulated since the last call, and start anew."""
-        whole = self._whole.statistics()
-        if self._partial is None:
-            # In the layout of a sum, so that rounding later does not depend on whether cells were missing elsewhere.
-            return replace(whole, first=np.ascontiguousarray(whole.first))
-        return whole + self._partial.statistics()
+        found = super().statistics()
+        # In the layout of a sum, so that rounding later does not depend on whether cells were missing elsewhere.
+        return replace(found, first=np.ascontiguousarray(found.first))
 
 
 class Patterns:
@@ -152,14 +161,19 @@ class Patterns:
         self._slots.update(zip(keys, range(start, stop), strict=True))
 
 
-class PatternEvaluator(Evaluator[GaussianStatistics]):
-    """Scores and statistics of rows with missing cells, by m (components, d), Ψ (components, d, d) and ν (components,).
+class PatternDistances(NamedTuple):
+    """(x_o − m_o)ᵀ Ψ_oo⁻¹ (x_o − m_o) and ½ ln|Ψ_oo⁻¹|, both (components, rows), and |o| (rows,)."""
+
+    distances: FloatArray
+    log_scales: FloatArray
+    n_observed: IntArray
+
+
+class PatternRows:
+    """Distances and sums of rows with missing cells, by m (components, d), Ψ (components, d, d) and ν (components,).
 
     Parameters
     ----------
-    score : callable
-        ``score(distances, log_scales, n_observed)`` turns distances (x_o − m_o)ᵀ Ψ_oo⁻¹ (x_o − m_o) and ½ ln|Ψ_oo⁻¹|,
-        both (components, rows), and |o| (rows,) into log densities.
     block_rows : int, optional
         Rows of a block, from :func:`pattern_rows` where not given.
     kept_doubles : int
@@ -171,7 +185,6 @@ class PatternEvaluator(Evaluator[GaussianStatistics]):
         means: FloatArray,
         scatter: FloatArray,
         degrees: FloatArray,
-        score: Score,
         *,
         block_rows: int | None = None,
         kept_doubles: int = 8_000_000,
@@ -181,10 +194,8 @@ class PatternEvaluator(Evaluator[GaussianStatistics]):
         self._means = means
         self._scatter = scatter
         self._degrees = degrees
-        self._score = score
         kept = min(max(kept_doubles // scatter.size, self.block_rows), 2**d)
         self._patterns = Patterns(scatter, kept)
-        self._score_buffer = np.empty(self.n_components * self.block_rows)
         self._factor_buffer = np.empty((self.block_rows, *scatter.shape))
         self._difference_buffer = np.empty((self.block_rows, self.n_components, d))
         self._white_buffer = np.empty_like(self._difference_buffer)
@@ -212,27 +223,30 @@ class PatternEvaluator(Evaluator[GaussianStatistics]):
         np.take(self._patterns.factors, self._slots, axis=0, out=factors)
         np.einsum("nkij,nkj->nki", factors, differences, out=white)
 
-    def log_likelihood(self) -> FloatArray:
-        """Return the scores (components, rows) of the block, in a buffer that the next call overwrites."""
+    def distances(self) -> PatternDistances:
+        """Return the distances of the block, and what else the scores depend on."""
         _, white, _ = self._views()
-        scores = front(self._score_buffer, self.n_components, len(self._slots))
-        distances = np.einsum("nki,nki->kn", white, white)
         n_observed = self._patterns.observed[self._slots].sum(axis=1)
-        scores[:] = self._score(distances, self._patterns.log_scales[self._slots].T, n_observed)
-        return scores
+        return PatternDistances(
+            np.einsum("nki,nki->kn", white, white), self._patterns.log_scales[self._slots].T, n_observed
+        )
 
-    def accumulate(self, responsibilities: FloatArray) -> None:
-        """Add the statistics of the block, weighted by responsibilities (components, rows)."""
+    def add(self, weights: FloatArray, of_covariances: FloatArray) -> None:
+        """Add the sums of the block by weights of the rows and of the covariances of their missing cells.
+
+        Both are (components, rows). They differ where rows have scales of their own: a row of scale u counts u times,
+        and the covariance of its missing cells is u times smaller.
+        """
         differences, white, factors = self._views()
         # A missing cell lies Ψ_mo Ψ_oo⁻¹ (x_o − m_o) from its mean.
         solved = np.einsum("nkij,nki->knj", factors, white)
         observed = self._patterns.observed[self._slots]
         deviations = np.where(observed, differences.swapaxes(0, 1), solved @ self._scatter)
-        weighted = deviations * responsibilities[:, :, None]
-        self._mass += responsibilities.sum(axis=1)
+        weighted = deviations * weights[:, :, None]
+        self._mass += weights.sum(axis=1)
         self._first += weighted.sum(axis=1)
         self._second += weighted.swapaxes(1, 2) @ deviations
-        np.add.at(self._pattern_mass, self._slots, responsibilities.T)
+        np.add.at(self._pattern_mass, self._slots, of_covariances.T)
 
     def statistics(self) -> GaussianStatistics:
         """Return the statistics accumulated since the last call, and start anew."""
@@ -255,3 +269,31 @@ class PatternEvaluator(Evaluator[GaussianStatistics]):
             remainder = np.where(lost[:, None] & lost, self._scatter, 0.0) - white.swapaxes(1, 2) @ white
             self._second += (self._pattern_mass[slot] / self._degrees)[:, None, None] * remainder
         self._pattern_mass[: len(self._patterns)] = 0.0
+
+
+class PatternEvaluator(PatternRows, Evaluator[GaussianStatistics]):
+    """The same as log densities: ``score(distances, log_scales, n_observed)`` makes them of `PatternDistances`."""
+
+    def __init__(
+        self,
+        means: FloatArray,
+        scatter: FloatArray,
+        degrees: FloatArray,
+        score: Score,
+        *,
+        block_rows: int | None = None,
+        kept_doubles: int = 8_000_000,
+    ) -> None:
+        super().__init__(means, scatter, degrees, block_rows=block_rows, kept_doubles=kept_doubles)
+        self._score = score
+        self._score_buffer = np.empty(self.n_components * self.block_rows)
+
+    def log_likelihood(self) -> FloatArray:
+        """Return the scores (components, rows) of the block, in a buffer that the next call overwrites."""
+        scores = front(self._score_buffer, self.n_components, len(self._slots))
+        scores[:] = self._score(*self.distances())
+        return scores
+
+    def accumulate(self, responsibilities: FloatArray) -> None:
+        """Add the statistics of the block, weighted by responsibilities (components, rows)."""
+        self.add(responsibilities, responsibilities)

@@ -99,6 +99,26 @@ class CentredFamily(ABC, Generic[Parameters]):
     def evaluator(self, parameters: Parameters, backend: Backend) -> Evaluator[Any]:
         """Return an evaluator of log densities and statistics."""
 
+    @abstractmethod
+    def update(self, statistics: GaussianStatistics) -> Parameters:
+        """Return the parameters that maximise the expected log density plus the prior."""
+
+    @abstractmethod
+    def log_prior(self, parameters: Parameters) -> float:
+        """Return the prior's part of the objective."""
+
+    @abstractmethod
+    def sample(self, parameters: Parameters, component: int, n: int, random: RandomState) -> FloatArray:
+        """Draw n rows from one component."""
+
+    @abstractmethod
+    def around(self, means: FloatArray) -> Parameters:
+        """Return components with these means, each as wide as the whole table."""
+
+    @abstractmethod
+    def n_parameters(self, n_components: int) -> int:
+        """Return the number of free parameters."""
+
     def predictive(self, parameters: Parameters, backend: Backend) -> Evaluator[Any]:
         """Return a scorer of new rows: by the parameters as they are."""
         return self.evaluator(parameters, backend)
