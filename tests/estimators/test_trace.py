@@ -53,12 +53,19 @@ def test_the_records_of_a_fit_agree(name, n_init):
 
 
 def test_every_phase_is_heard_once_and_named():
-    model, heard = fit(BayesianMixture, y=None, n_components=8)
+    model, heard = fit(BayesianMixture, y=None, n_components=8, covariance_type="full")
     assert_agreement(model, heard)
     phases = [progress.phase for progress in heard]
     assert phases[0] == "ascent"
     assert phases[-1] == "pruning"
     assert sorted(phases) == phases  # ascent before pruning
+    assert (np.diff(model.lower_bounds_) >= -1e-9 * np.abs(model.lower_bounds_[:-1])).all()
+
+
+def test_learning_the_prior_is_a_phase_of_its_own():
+    model, heard = fit(BayesianMixture, y=None)
+    assert_agreement(model, heard)
+    assert [progress.phase for progress in heard][-1] == "prior"
     assert (np.diff(model.lower_bounds_) >= -1e-9 * np.abs(model.lower_bounds_[:-1])).all()
 
 

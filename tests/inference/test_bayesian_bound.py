@@ -86,7 +86,7 @@ def test_every_step_raises_the_bound(name, kind, seed, labels, links, blocks, we
 def test_pruning_raises_the_bound(name, kind, seed, labels, links, blocks, weighted):
     mixture, state = problem(name, kind, seed, labels=labels, links=links, blocks=blocks, weighted=weighted)
     fit = Fit(mixture, ascend(mixture.step, state, max_iter=STEPS, tol=1e-6))
-    pruned = prune(fit, shrunk, mixture.family.divergence, attrgetter("step"), max_iter=STEPS, tol=1e-6)
+    pruned = prune(fit, shrunk, mixture.family.divergence, attrgetter("step"), label_sums, max_iter=STEPS, tol=1e-6)
     _, last = pruned.mixture.step(pruned.trace.state)
     assert_rising([*pruned.trace.objectives, last])
     np.testing.assert_allclose(pruned.mixture.weights.mean(pruned.trace.state.weights).sum(), 1.0)

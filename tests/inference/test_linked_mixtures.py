@@ -11,6 +11,7 @@ from sidelight.estimators.base.clusters import Layout
 from sidelight.estimators.starts.sample import Problem
 from sidelight.kernels.loops import NUMPY
 from sidelight.side import draw_links
+from sidelight.tables.schema import Schema
 from sidelight.tables.table import ArrayTable
 
 MODELS = {
@@ -34,6 +35,7 @@ def problem(model, seed, covariance_type, per_class, *, confidence=1.0, disjoint
     ).without_unused_names()
     layout = Layout(np.repeat(np.arange(3), per_class), len(side.label_names))
     family = family_for(X, covariance_type, rows=2.0, fraction=0.1)
+    model._schema = Schema.uniform("gaussian", X.shape[1])
     mixture = model._mixture(Problem(ArrayTable(X), side, None), family, layout, NUMPY)
     return mixture, random_state(rng, X, family, covariance_type, 3 * per_class)
 

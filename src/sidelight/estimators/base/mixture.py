@@ -266,8 +266,7 @@ class MixtureEstimator(FittedMixture):
         if len(self._outlier_columns()):
             survey = steady_survey(survey, few, self._outlier_columns())
         family, layout, begin = self._plan(problem, survey, few, random)
-        if layout.n_components > few.problem.n_rows:
-            raise ValueError(self._too_few_rows(layout, few.problem.n_rows))
+        self._check_layout(layout, few)
         backend = backend_for(self.passes_expected * problem.n_rows * layout.n_components)
         mixture = self._mixture(problem, family, layout, backend)
         sample = self._sample(few, family, layout, survey, backend, random)
@@ -323,6 +322,11 @@ class MixtureEstimator(FittedMixture):
             return sample
         outlying = outlying_rows(points, weights, codes)
         return sample._replace(weights=weights * ~outlying, outlying=weights * outlying)
+
+    def _check_layout(self, layout: Layout, few: StartRows) -> None:
+        """Refuse more components than there are rows to start from."""
+        if layout.n_components > few.problem.n_rows:
+            raise ValueError(self._too_few_rows(layout, few.problem.n_rows))
 
     def _too_few_rows(self, layout: Layout, n_rows: int) -> str:
         return (
@@ -382,7 +386,7 @@ class MixtureEstimator(FittedMixture):
         if len(gaps):
             raise ValueError(
                 f"X: {self._schema.label(gaps[0])} has missing cells; {type(self).__name__} needs a number in every "
-                f"cell of a {_NUMBERS[self._schema.kinds[gaps[0]]]} column: fill them in "
+                f"cell of a {_NUMBERS[self._schema.families[gaps[0]]]} column: fill them in "
                 "(sklearn.impute.SimpleImputer), or use BayesianMixture."
             )
         return found

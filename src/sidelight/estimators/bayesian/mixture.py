@@ -348,6 +348,7 @@ class BayesianMixture(KeptHistory, NoiseComponent, MixtureEstimator):
         searched = start_rows(problem, self._preferred_rows(problem.side), random, SEARCH_ROWS)
         label_names = problem.side.label_names
         layout = lay_out(label_names, self.n_components or most_groups(searched, len(label_names)), 1)
+        self._check_layout(layout, searched)
         backend = backend_for(self.passes_expected * searched.problem.n_rows * layout.n_components)
         gaussian = self._schema.of_family("gaussian")
         families = {
@@ -397,7 +398,8 @@ class BayesianMixture(KeptHistory, NoiseComponent, MixtureEstimator):
     def _with_learned_prior(self, ascent: Ascent) -> Fit:
         """Learn the prior once more, from all rows, where it is learned."""
         mixture, trace = ascent.fit
-        assert isinstance(mixture.family, ConjugateFamily)
+        if not isinstance(mixture.family, ConjugateFamily):
+            return ascent.fit
         expectation = mixture.expect(trace.state)
         family = mixture.family.relearned(expectation.statistics)
         if family is mixture.family:

@@ -82,8 +82,10 @@ class StudentStatistics:
 
     def paired(self, first: IntArray, second: IntArray) -> "StudentStatistics":
         """Return the statistics of pairs of components put together."""
-        sums = (values[first] + values[second] for values in (self.mass, self.observed, self.deviations))
-        return StudentStatistics(*sums, self.scaled_rows.paired(first, second))
+        mass, observed, deviations = (
+            values[first] + values[second] for values in (self.mass, self.observed, self.deviations)
+        )
+        return StudentStatistics(mass, observed, deviations, self.scaled_rows.paired(first, second))
 
 
 class Distances(NamedTuple):
