@@ -13,21 +13,49 @@ from sidelight.families.conjugate.product import ProductFamily
 from sidelight.families.gaussian import (
     CovariancePrior,
     DiagonalGaussian,
+    EEIGaussian,
+    EEVGaussian,
+    EIIGaussian,
+    EVEGaussian,
+    EVIGaussian,
+    EVVGaussian,
     FullGaussian,
     SphericalGaussian,
     TiedGaussian,
+    VEEGaussian,
+    VEIGaussian,
+    VEVGaussian,
+    VVEGaussian,
 )
 from sidelight.inference.protocols import AnyFamily
 from sidelight.tables.schema import Schema, kind_named
 from sidelight.tables.survey import Survey
 
-GaussianFamily = FullGaussian | TiedGaussian | DiagonalGaussian | SphericalGaussian
+GaussianFamily = FullGaussian | TiedGaussian | DiagonalGaussian | SphericalGaussian | EVEGaussian | VVEGaussian
 
+# mclust's names, from few parameters to many: volume, shape and orientation equal (E), varying (V) or identity (I).
+STRUCTURES: dict[str, type[GaussianFamily]] = {
+    "EII": EIIGaussian,
+    "VII": SphericalGaussian,
+    "EEI": EEIGaussian,
+    "VEI": VEIGaussian,
+    "EVI": EVIGaussian,
+    "VVI": DiagonalGaussian,
+    "EEE": TiedGaussian,
+    "VEE": VEEGaussian,
+    "EVE": EVEGaussian,
+    "VVE": VVEGaussian,
+    "EEV": EEVGaussian,
+    "VEV": VEVGaussian,
+    "EVV": EVVGaussian,
+    "VVV": FullGaussian,
+}
 COVARIANCE_TYPES: dict[str, type[GaussianFamily]] = {
     "full": FullGaussian,
     "tied": TiedGaussian,
     "diag": DiagonalGaussian,
     "spherical": SphericalGaussian,
+    **STRUCTURES,
 }
 CONJUGATE_COVARIANCE_TYPES: dict[str, type[NormalWishart] | type[NormalGamma]] = {
     "full": NormalWishart,
@@ -48,7 +76,8 @@ class LikelihoodGaussians:
 
     Parameters
     ----------
-    covariance_type : {"full", "tied", "diag", "spherical"}
+    covariance_type : str
+        One of ``COVARIANCE_TYPES``.
     prior_rows, prior_scale : float
         The prior is worth ``prior_rows`` rows whose variances are ``prior_scale`` times those of the table.
     """
