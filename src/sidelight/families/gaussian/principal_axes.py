@@ -1,17 +1,22 @@
 """Axes that several covariances share: the common principal components of their scatter matrices."""
 
+from collections import deque
 from collections.abc import Callable
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
-from sidelight._typing import FloatArray, IntArray
+from sidelight._typing import FloatArray
 from sidelight.families.gaussian.volumes import Scatter
 
-# The objective changes by the square of the last rotations.
-_SMALLEST_ROTATION = 1e-8
-_MOST_SWEEPS = 500
+# A step that lowers the loss by less, per row, is the last.
+_SMALLEST_GAIN = 1e-12
+_MOST_STEPS = 2000
+# Steps that the direction remembers, and the share of the promised gain that a step must keep (Nocedal and Wright 2006).
+_MEMORY = 8
+_KEPT_GAIN = 1e-4
+# Curvatures below this share of their mean count as that share: axes of equal variance may turn freely.
+_LEAST_CURVATURE = 1e-3
 
 
 class PrincipalAxes(NamedTuple):
@@ -21,61 +26,101 @@ class PrincipalAxes(NamedTuple):
     variances: FloatArray
 
 
+class _Point(NamedTuple):
+    """Axes D, the best variances along them, the loss Σ_k n_k Σ_j ln v_kj, and how it changes as D turns.
+
+    D exp(X) with antisymmetric X are the axes nearby. ``gradient`` (d, d) is that of the loss in X, antisymmetric, and
+    ``curvature`` (d, d) the second derivatives of its majorant that holds the variances.
+    """
+
+    axes: FloatArray
+    variances: FloatArray
+    loss: float
+    gradient: FloatArray
+    curvature: FloatArray
+
+
 def principal_axes(scatter: Scatter, start: FloatArray, variances_of: Callable[[Scatter], FloatArray]) -> PrincipalAxes:
     """Return the axes D and variances v_k that minimise Σ_k n_k Σ_j ln v_kj + Σ_k Σ_j (DᵀS_kD)_jj / v_kj.
 
-    Given the variances, the best rotation in the plane of two axes j and l is closed: the smallest eigenvector of
-    Σ_k (1/v_kj − 1/v_kl) times the part of DᵀS_kD in the plane. Planes that share no axis are rotated at once, and the
-    variances follow after each (Flury and Gautschi 1986, with the variances held during a rotation). Nothing rises the
-    objective, from any ``start`` (d, d). Browne and McNicholas (2014) move all axes at once along a majorising
-    function, as mclust does; it has the same fixed points and took several hundred steps where these sweeps take ten.
+    There is no closed form. From the axes of ``start`` (d, d), D ← D exp(X) along directions of a limited-memory
+    quasi-Newton method; no step raises the loss. Flury and Gautschi (1986) rotate two axes at a time, Browne and
+    McNicholas (2014) and mclust move all axes along a majorising function: the fixed points are the same, and both take
+    hundreds of steps where the covariances have no axes in common, against some tens here.
 
     ``variances_of`` gives the best variances for diagonals of DᵀS_kD: free ones for VVE, of equal volume for EVE.
     """
-    axes, rows = start, scatter.rows
-    for _ in range(_MOST_SWEEPS):
-        turned = axes.T @ scatter.sums @ axes
-        largest = 0.0
-        for first, second in _rounds(len(axes)):
-            precisions = 1.0 / variances_of(Scatter(rows, np.diagonal(turned, axis1=1, axis2=2)))
-            angles = _best_angles(turned, precisions[:, first] - precisions[:, second], first, second)
-            rotation = _rotation(angles, first, second, len(axes))
-            axes = axes @ rotation
-            turned = rotation.T @ turned @ rotation
-            largest = max(largest, float(np.abs(np.sin(angles)).max()))
-        if largest < _SMALLEST_ROTATION:
+    # Turned many times, axes lose their right angles to rounding.
+    here = _point(scatter, np.linalg.qr(start)[0], variances_of)
+    least_gain = _SMALLEST_GAIN * scatter.rows.sum()
+    history: deque[tuple[FloatArray, FloatArray]] = deque(maxlen=_MEMORY)
+    for _ in range(_MOST_STEPS):
+        step = _direction(here, history)
+        following = _search(scatter, here, step, variances_of)
+        if following is None:
             break
+        moved, found = following
+        change = found.gradient - here.gradient
+        if np.vdot(moved, change) > 0:
+            history.append((moved, change))
+        gain, here = here.loss - found.loss, found
+        if gain < least_gain:
+            break
+    return PrincipalAxes(here.axes, here.variances)
+
+
+def _point(scatter: Scatter, axes: FloatArray, variances_of: Callable[[Scatter], FloatArray]) -> _Point:
+    rows = scatter.rows
     turned = axes.T @ scatter.sums @ axes
-    return PrincipalAxes(axes, variances_of(Scatter(rows, np.diagonal(turned, axis1=1, axis2=2))))
+    along = np.diagonal(turned, axis1=1, axis2=2)
+    variances = variances_of(Scatter(rows, along))
+    precisions = 1.0 / variances
+    pulls = np.einsum("kij,kj->ij", turned, precisions)
+    # Σ_k (1/v_kj − 1/v_kl)(t_kl − t_kj): not negative, since t_k is in proportion to v_k.
+    crossed = along.T @ precisions
+    own = np.diagonal(crossed)
+    curvature = 2.0 * (crossed + crossed.T - own - own[:, None])
+    return _Point(axes, variances, float(rows @ np.log(variances).sum(axis=1)), 2.0 * (pulls - pulls.T), curvature)
 
 
-def _best_angles(turned: FloatArray, gains: FloatArray, first: IntArray, second: IntArray) -> FloatArray:
-    """Return the angle of each plane that minimises Σ_k g_k (c² t_jj + 2 c s t_jl + s² t_ll), g (components, planes)."""
-    own = (gains * (turned[:, first, first] - turned[:, second, second])).sum(axis=0)
-    shared = (gains * turned[:, first, second]).sum(axis=0)
-    return 0.5 * np.arctan2(-2.0 * shared, -own)
+def _direction(here: _Point, history: deque[tuple[FloatArray, FloatArray]]) -> FloatArray:
+    """Return the antisymmetric step of the two-loop recursion (Nocedal and Wright 2006, algorithm 7.4).
+
+    The curvature of the majorant is the first guess of the second derivatives. Steps before are taken as if they had
+    been made here: as the axes turn, so do they.
+    """
+    remaining, weights = here.gradient, []
+    for moved, change in reversed(history):
+        weight = np.vdot(moved, remaining) / np.vdot(moved, change)
+        weights.append(weight)
+        remaining = remaining - weight * change
+    step = remaining / np.maximum(here.curvature, _LEAST_CURVATURE * max(here.curvature.mean(), np.finfo(float).tiny))
+    for (moved, change), weight in zip(history, reversed(weights), strict=True):
+        step = step + moved * (weight - np.vdot(change, step) / np.vdot(moved, change))
+    return -step
 
 
-def _rotation(angles: FloatArray, first: IntArray, second: IntArray, d: int) -> FloatArray:
-    """Return the rotation (d, d) by these angles in planes that share no axis."""
-    rotation = np.eye(d)
-    rotation[first, first] = rotation[second, second] = np.cos(angles)
-    rotation[second, first] = np.sin(angles)
-    rotation[first, second] = -np.sin(angles)
-    return rotation
+def _search(
+    scatter: Scatter, here: _Point, step: FloatArray, variances_of: Callable[[Scatter], FloatArray]
+) -> tuple[FloatArray, _Point] | None:
+    """Return the first of ever shorter steps that lowers the loss enough, and where it leads; None where none does."""
+    # Each plane is in the matrices twice.
+    promised = 0.5 * float(np.vdot(here.gradient, step))
+    if promised >= 0:
+        step = -here.gradient / np.maximum(here.curvature.max(), np.finfo(float).tiny)
+        promised = 0.5 * float(np.vdot(here.gradient, step))
+    # A quarter turn is the longest that means anything.
+    fraction = min(1.0, 0.5 * np.pi / max(float(np.abs(step).max()), np.finfo(float).tiny))
+    while fraction > np.finfo(float).eps:
+        moved = fraction * step
+        found = _point(scatter, here.axes @ _rotation(moved), variances_of)
+        if found.loss <= here.loss + _KEPT_GAIN * fraction * promised:
+            return moved, found
+        fraction *= 0.5
+    return None
 
 
-@cache
-def _rounds(d: int) -> list[tuple[IntArray, IntArray]]:
-    """Return all pairs of axes in rounds in which no axis occurs twice, like the games of a tournament."""
-    seats = list(range(d + d % 2))
-    rounds = []
-    for _ in range(len(seats) - 1):
-        half = len(seats) // 2
-        pairs = [
-            (min(pair), max(pair)) for pair in zip(seats[:half], reversed(seats[half:]), strict=True) if max(pair) < d
-        ]
-        first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-        rounds.append((first, second))
-        seats = [seats[0], seats[-1], *seats[1:-1]]
-    return [pair for pair in rounds if len(pair[0])]
+def _rotation(antisymmetric: FloatArray) -> FloatArray:
+    """Return a rotation that agrees with exp(X) up to second order: Cayley's (1 − X/2)⁻¹ (1 + X/2)."""
+    one = np.eye(len(antisymmetric))
+    return np.linalg.solve(one - 0.5 * antisymmetric, one + 0.5 * antisymmetric)
