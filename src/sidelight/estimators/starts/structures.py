@@ -1,0 +1,193 @@
+"""Structure of the covariances and number of components together, by BIC on the rows to start from."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from sidelight._typing import FloatArray
+from sidelight.estimators.base.clusters import Layout
+from sidelight.estimators.starts.merging import bic
+from sidelight.estimators.starts.sample import STARTS, Sample
+from sidelight.exceptions import SingularCovarianceError
+from sidelight.graphs.ward import constrained_ward
+from sidelight.inference.loop import ascend
+from sidelight.inference.mixture import Mixture, MixtureState
+from sidelight.inference.starts import component_means, lloyd, spread_centres, state_given
+
+# Groups of rows that Ward's method starts from.
+_GROUPS = 100
+_GROUPING_STEPS = 5
+# All structures of a number take a few steps, some go on, the best of these ascends.
+_FIRST_STEPS, _FURTHER_STEPS, _MOST_STEPS = 3, 8, 60
+_GO_ON = 4
+_TOL = 1e-5
+
+
+class StructureChoice(NamedTuple):
+    """A structure, a number of components, where the ascent on the rows to start from ended, and the BIC there."""
+
+    structure: str
+    n_components: int
+    state: MixtureState
+    bic: float
+
+
+class _Contender(NamedTuple):
+    """A structure on its way up: its BIC, and by how much a step lowered it last."""
+
+    structure: str
+    mixture: Mixture
+    state: MixtureState
+    bic: float
+    gain: float
+
+    @property
+    def in_reach(self) -> float:
+        """The BIC after all steps there are, if each gained as much as the last; they gain less and less."""
+        return self.bic - self.gain * _MOST_STEPS
+
+
+def lowest_bic_structure(
+    sample: Sample,
+    mixture_of: Callable[[str, int], Mixture],
+    structures: Sequence[str],
+    numbers: Iterable[int],
+    random: np.random.RandomState,
+) -> StructureChoice:
+    """Return the structure and the number of components with the lowest BIC on some rows without side information.
+
+    mclust (Fraley and Raftery 2002) fits every structure with every number, all from one hierarchical partition. Here
+    structures of a number also start from short runs of the last of them, and from the responsibilities of the best. A
+    structure is followed for as long as it may still win: those that at the speed of their last step could not overtake
+    the best so far are left, and so are those with more parameters than the table has cells.
+
+    Parameters
+    ----------
+    sample : Sample
+        The rows to start from.
+    mixture_of : callable
+        Makes the mixture of a structure and a number on these rows, each row on its own.
+    structures : sequence of str
+        From few parameters to many.
+    numbers : iterable of int
+    random : RandomState
+    """
+    partition_into = _ward(sample, random)
+    best: StructureChoice | None = None
+    for n_components in numbers:
+        mixtures = {name: mixture_of(name, n_components) for name in structures}
+        allowed = [name for name in structures if _is_modest(mixtures[name], n_components, sample)] or structures[:1]
+        short_runs = _short_runs(sample, mixtures[allowed[-1]], n_components, random)
+        starts = [responsibilities for responsibilities in (partition_into(n_components), short_runs) if responsibilities is not None]
+        contenders = []
+        for name in allowed:
+            contender = _best_start(name, mixtures[name], sample, starts)
+            if contender is not None:
+                contenders.append(contender)
+        found = _race(contenders, sample, np.inf if best is None else best.bic)
+        if found is not None and (best is None or found.bic < best.bic):
+            best = StructureChoice(found.structure, n_components, found.state, found.bic)
+    if best is None:
+        raise SingularCovarianceError(
+            "covariance_type='auto': every structure has a singular covariance, even with one component. "
+            "Use a covariance prior (prior_rows > 0), or leave constant columns out."
+        )
+    return best
+
+
+def _is_modest(mixture: Mixture, n_components: int, sample: Sample) -> bool:
+    """Say whether the mixture has fewer parameters than the table has cells."""
+    return mixture.family.n_parameters(n_components) < sample.values.shape[0] * sample.values.shape[1]
+
+
+def _ward(sample: Sample, random: np.random.RandomState) -> Callable[[int], FloatArray]:
+    """Return what makes Ward's partition of the rows into a number of clusters, as weighted responsibilities.
+
+    Ward's method merges groups made by k-means, so that weights count and large tables take no longer.
+    """
+    n_groups = min(_GROUPS, len(np.unique(sample.points, axis=0)))
+    unknown, singles = np.full(len(sample.points), -1), np.arange(n_groups)
+    centres = spread_centres(sample.points, sample.weights, unknown, singles, random)
+    groups = lloyd(sample.points, sample.weights, centres, unknown, singles, max_iter=_GROUPING_STEPS)
+    _, groups = np.unique(groups, return_inverse=True)
+    mass = np.bincount(groups, weights=sample.weights)
+    middle = np.stack([np.bincount(groups, weights=sample.weights * column) for column in sample.points.T], axis=1)
+    middle /= mass[:, None]
+
+    def partition_into(n_components: int) -> FloatArray:
+        apart = np.empty((0, 2), dtype=np.int64)
+        clusters = constrained_ward(middle, mass, np.arange(len(middle)), apart, n_components)
+        responsibilities = np.zeros((len(groups), n_components))
+        responsibilities[np.arange(len(groups)), clusters[groups]] = sample.weights
+        return responsibilities
+
+    return partition_into
+
+
+def _short_runs(
+    sample: Sample, mixture: Mixture, n_components: int, random: np.random.RandomState
+) -> FloatArray | None:
+    """Return the responsibilities after the best of several short runs; None where all of them collapse."""
+    own = sample._replace(mixture=mixture, layout=Layout(np.arange(n_components), 0))
+    try:
+        return _responsibilities(mixture, STARTS["short_runs"](own, random), sample)
+    except SingularCovarianceError:
+        return None
+
+
+def _responsibilities(mixture: Mixture, state: MixtureState, sample: Sample) -> FloatArray:
+    posterior = np.empty((len(sample.weights), len(mixture.weights.classes)))
+    for part in mixture.assign(state):
+        posterior[part.numbers] = part.posterior
+    return posterior * sample.weights[:, None]
+
+
+def _best_start(name: str, mixture: Mixture, sample: Sample, starts: Sequence[FloatArray]) -> _Contender | None:
+    """Return a structure after its first steps from the start that suits it best; None where it collapses."""
+    states = []
+    for responsibilities in starts:
+        means = component_means(sample.values, sample.weights, responsibilities)
+        try:
+            state = state_given(mixture, means, responsibilities)
+            following, objective = mixture.step(state)
+        except SingularCovarianceError:
+            continue
+        states.append((objective, following))
+    if not states:
+        return None
+    _, state = max(states, key=lambda pair: pair[0])
+    return _ascended(_Contender(name, mixture, state, np.inf, np.inf), sample, _FIRST_STEPS)
+
+
+def _ascended(contender: _Contender, sample: Sample, max_iter: int) -> _Contender | None:
+    """Return a structure some steps further up; None where it collapses."""
+    name, mixture, state, *_ = contender
+    total = float(sample.weights.sum())
+    try:
+        trace = ascend(mixture.step, state, max_iter=max_iter, tol=_TOL * total)
+        evidence = mixture.expect(trace.state).evidence
+    except SingularCovarianceError:
+        return None
+    objective = evidence + mixture.log_prior(trace.state)
+    criterion = bic(evidence, mixture.family, len(mixture.weights.classes), total)
+    return _Contender(name, mixture, trace.state, criterion, 2 * abs(objective - trace.objectives[-1]))
+
+
+def _race(contenders: list[_Contender], sample: Sample, to_beat: float) -> _Contender | None:
+    """Return the winner among structures with the same number of components; None where all are left behind."""
+    ahead = sorted(contenders, key=lambda contender: contender.bic)[:_GO_ON]
+    further = [_ascended(contender, sample, _FURTHER_STEPS) for contender in ahead if contender.in_reach < to_beat]
+    running = sorted((contender for contender in further if contender is not None), key=lambda one: one.bic)
+    if not running or min(contender.in_reach for contender in running) >= to_beat:
+        return None
+    first, *others = running
+    winner = _ascended(first, sample, _MOST_STEPS) or first
+    for other in others:
+        if other.in_reach < winner.bic:
+            responsibilities = _responsibilities(winner.mixture, winner.state, sample)
+            start = _best_start(other.structure, other.mixture, sample, [responsibilities])
+            rivals = [contender for contender in (start, other) if contender is not None]
+            rival = _ascended(min(rivals, key=lambda one: one.bic), sample, _MOST_STEPS)
+            winner = rival if rival is not None and rival.bic < winner.bic else winner
+    return winner
