@@ -10,13 +10,13 @@ from sidelight._typing import FloatArray
 from sidelight.families.gaussian.volumes import Scatter
 
 # A step that lowers the loss by less, per row, is the last.
-_SMALLEST_GAIN = 1e-12
-_MOST_STEPS = 2000
+_SMALLEST_GAIN = 1e-11
+_MOST_STEPS = 500
 # Steps that the direction remembers, and the share of the promised gain that a step must keep (Nocedal and Wright 2006).
 _MEMORY = 8
 _KEPT_GAIN = 1e-4
-# Curvatures below this share of their mean count as that share: axes of equal variance may turn freely.
-_LEAST_CURVATURE = 1e-3
+# Curvatures below this, per row, count as this: axes of equal variance may turn freely.
+_LEAST_CURVATURE = 0.1
 
 
 class PrincipalAxes(NamedTuple):
@@ -30,7 +30,7 @@ class _Point(NamedTuple):
     """Axes D, the best variances along them, the loss Σ_k n_k Σ_j ln v_kj, and how it changes as D turns.
 
     D exp(X) with antisymmetric X are the axes nearby. ``gradient`` (d, d) is that of the loss in X, antisymmetric, and
-    ``curvature`` (d, d) the second derivatives of its majorant that holds the variances.
+    ``curvature`` (d, d) the second derivatives of its majorant that holds the variances, none of them near zero.
     """
 
     axes: FloatArray
@@ -79,7 +79,7 @@ def _point(scatter: Scatter, axes: FloatArray, variances_of: Callable[[Scatter],
     # Σ_k (1/v_kj − 1/v_kl)(t_kl − t_kj): not negative, since t_k is in proportion to v_k.
     crossed = along.T @ precisions
     own = np.diagonal(crossed)
-    curvature = 2.0 * (crossed + crossed.T - own - own[:, None])
+    curvature = np.maximum(2.0 * (crossed + crossed.T - own - own[:, None]), _LEAST_CURVATURE * rows.sum())
     return _Point(axes, variances, float(rows @ np.log(variances).sum(axis=1)), 2.0 * (pulls - pulls.T), curvature)
 
 
@@ -94,7 +94,7 @@ def _direction(here: _Point, history: deque[tuple[FloatArray, FloatArray]]) -> F
         weight = np.vdot(moved, remaining) / np.vdot(moved, change)
         weights.append(weight)
         remaining = remaining - weight * change
-    step = remaining / np.maximum(here.curvature, _LEAST_CURVATURE * max(here.curvature.mean(), np.finfo(float).tiny))
+    step = remaining / here.curvature
     for (moved, change), weight in zip(history, reversed(weights), strict=True):
         step = step + moved * (weight - np.vdot(change, step) / np.vdot(moved, change))
     return -step
@@ -107,7 +107,7 @@ def _search(
     # Each plane is in the matrices twice.
     promised = 0.5 * float(np.vdot(here.gradient, step))
     if promised >= 0:
-        step = -here.gradient / np.maximum(here.curvature.max(), np.finfo(float).tiny)
+        step = -here.gradient / here.curvature
         promised = 0.5 * float(np.vdot(here.gradient, step))
     # A quarter turn is the longest that means anything.
     fraction = min(1.0, 0.5 * np.pi / max(float(np.abs(step).max()), np.finfo(float).tiny))
