@@ -21,6 +21,7 @@ _GROUPING_STEPS = 5
 # All structures of a number take a few steps, some go on, the best of these ascends.
 _FIRST_STEPS, _FURTHER_STEPS, _MOST_STEPS = 3, 8, 60
 _GO_ON = 4
+_MOST_LOSSES = 2
 _TOL = 1e-5
 
 
@@ -43,6 +44,11 @@ class _Contender(NamedTuple):
     gain: float
 
     @property
+    def n_parameters(self) -> int:
+        """Number of free parameters of the components."""
+        return self.mixture.family.n_parameters(len(self.mixture.weights.classes))
+
+    @property
     def in_reach(self) -> float:
         """The BIC after all steps there are, if each gained as much as the last; they gain less and less."""
         return self.bic - self.gain * _MOST_STEPS
@@ -59,8 +65,9 @@ def lowest_bic_structure(
 
     mclust (Fraley and Raftery 2002) fits every structure with every number, all from one hierarchical partition. Here
     structures of a number also start from short runs of the last of them, and from the responsibilities of the best. A
-    structure is followed for as long as it may still win: those that at the speed of their last step could not overtake
-    the best so far are left, and so are those with more parameters than the table has cells.
+    structure is followed for as long as it may still win. Left are those that could not overtake the best so far at the
+    speed of their last step, those with more parameters than the table has cells, and those that lost twice in a row
+    to a structure with fewer parameters: each further component puts them further behind.
 
     Parameters
     ----------
@@ -71,22 +78,27 @@ def lowest_bic_structure(
     structures : sequence of str
         From few parameters to many.
     numbers : iterable of int
+        In ascending order.
     random : RandomState
     """
     partition_into = _ward(sample, random)
+    losses = dict.fromkeys(structures, 0)
     best: StructureChoice | None = None
     for n_components in numbers:
         mixtures = {name: mixture_of(name, n_components) for name in structures}
-        allowed = [name for name in structures if _is_modest(mixtures[name], n_components, sample)] or structures[:1]
-        short_runs = _short_runs(sample, mixtures[allowed[-1]], n_components, random)
-        starts = [responsibilities for responsibilities in (partition_into(n_components), short_runs) if responsibilities is not None]
-        contenders = []
-        for name in allowed:
-            contender = _best_start(name, mixtures[name], sample, starts)
-            if contender is not None:
-                contenders.append(contender)
-        found = _race(contenders, sample, np.inf if best is None else best.bic)
-        if found is not None and (best is None or found.bic < best.bic):
+        modest = [name for name in structures if _is_modest(mixtures[name], n_components, sample)] or [structures[0]]
+        short_runs = _short_runs(sample, mixtures[modest[-1]], n_components, random)
+        starts = [start for start in (partition_into(n_components), short_runs) if start is not None]
+        hopeful = [name for name in modest if losses[name] < _MOST_LOSSES]
+        begun = [_best_start(name, mixtures[name], sample, starts) for name in hopeful]
+        contenders = sorted((contender for contender in begun if contender is not None), key=lambda one: one.bic)
+        if not contenders:
+            continue
+        found = _race(contenders[:_GO_ON], sample, np.inf if best is None else best.bic)
+        for contender in contenders:
+            lost = contender.in_reach >= found.bic and contender.n_parameters > found.n_parameters
+            losses[contender.structure] = losses[contender.structure] + 1 if lost else 0
+        if best is None or found.bic < best.bic:
             best = StructureChoice(found.structure, n_components, found.state, found.bic)
     if best is None:
         raise SingularCovarianceError(
@@ -174,20 +186,22 @@ def _ascended(contender: _Contender, sample: Sample, max_iter: int) -> _Contende
     return _Contender(name, mixture, trace.state, criterion, 2 * abs(objective - trace.objectives[-1]))
 
 
-def _race(contenders: list[_Contender], sample: Sample, to_beat: float) -> _Contender | None:
-    """Return the winner among structures with the same number of components; None where all are left behind."""
-    ahead = sorted(contenders, key=lambda contender: contender.bic)[:_GO_ON]
-    further = [_ascended(contender, sample, _FURTHER_STEPS) for contender in ahead if contender.in_reach < to_beat]
-    running = sorted((contender for contender in further if contender is not None), key=lambda one: one.bic)
-    if not running or min(contender.in_reach for contender in running) >= to_beat:
-        return None
+def _race(ahead: Sequence[_Contender], sample: Sample, to_beat: float) -> _Contender:
+    """Return the winner among structures with the same number of components, best first, or the best so far.
+
+    It ascends to the end only where it may beat the BIC ``to_beat``, that of another number.
+    """
+    further = [_ascended(one, sample, _FURTHER_STEPS) for one in ahead if one.in_reach < to_beat]
+    running = sorted((one for one in further if one is not None), key=lambda one: one.bic)
+    if not running or min(one.in_reach for one in running) >= to_beat:
+        return running[0] if running else ahead[0]
     first, *others = running
     winner = _ascended(first, sample, _MOST_STEPS) or first
     for other in others:
         if other.in_reach < winner.bic:
             responsibilities = _responsibilities(winner.mixture, winner.state, sample)
             start = _best_start(other.structure, other.mixture, sample, [responsibilities])
-            rivals = [contender for contender in (start, other) if contender is not None]
-            rival = _ascended(min(rivals, key=lambda one: one.bic), sample, _MOST_STEPS)
+            nearest = min((one for one in (start, other) if one is not None), key=lambda one: one.bic)
+            rival = _ascended(nearest, sample, _MOST_STEPS)
             winner = rival if rival is not None and rival.bic < winner.bic else winner
     return winner
