@@ -146,20 +146,26 @@ def emission_of(schema: Schema, survey: Survey, settings: EmissionSettings) -> A
 
 def covariances_from_precisions(covariance_type: str, precisions: Any, n_components: int, d: int) -> FloatArray:
     """Return the covariances whose inverses a user gave as ``precisions_init``, in scikit-learn's shapes."""
-    shapes = {
-        "full": (n_components, d, d),
-        "tied": (d, d),
-        "diag": (n_components, d),
-        "spherical": (n_components,),
+    shapes: dict[type[GaussianFamily], tuple[int, ...]] = {
+        FullGaussian: (n_components, d, d),
+        TiedGaussian: (d, d),
+        DiagonalGaussian: (n_components, d),
+        SphericalGaussian: (n_components,),
     }
     array = np.asarray(precisions, dtype=float)
-    expected = shapes[covariance_type]
+    family = COVARIANCE_TYPES[covariance_type]
+    expected = shapes.get(family)
+    if expected is None:
+        raise ValueError(
+            f"precisions_init cannot be given with covariance_type={covariance_type!r}, whose covariances share "
+            "something; leave it out, or use 'full', 'tied', 'diag' or 'spherical'."
+        )
     if array.shape != expected:
         raise ValueError(
             f"precisions_init has shape {array.shape}; covariance_type={covariance_type!r} with {n_components} "
             f"components and {d} features needs {expected}."
         )
-    return np.linalg.inv(array) if covariance_type in ("full", "tied") else 1.0 / array
+    return np.linalg.inv(array) if family in (FullGaussian, TiedGaussian) else 1.0 / array
 
 
 # Labels may suggest the width of a class with the weight of at most this many rows: classes differ.
