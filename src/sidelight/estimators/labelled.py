@@ -63,7 +63,8 @@ class LabelledMixture(MixtureEstimator):
         "VII", "EEI", "VEI", "EVI", "VVI", "EEE", "VEE", "EVE", "VVE", "EEV", "VEV", "EVV", "VVV". Their letters say
         whether volume, shape and orientation of the components are equal (E), vary (V), or are round and along the axes
         (I): "spherical" is "VII", "diag" is "VVI", "tied" is "EEE", "full" is "VVV". "auto" takes the one with the
-        lowest BIC where there are no labels and no blocks, and "full" where there are.
+        lowest BIC where there are no labels and no blocks, and "full" where there are, or where no structure has a fit
+        with more than a row in each component.
     family : str or mapping, default "gaussian"
         What the columns are: the name of a column kind for all of them, "auto" to go by the types of a data frame's
         columns, or a mapping from columns to kinds; see BayesianMixture. Gaussian columns are fitted by maximum
@@ -132,6 +133,9 @@ class LabelledMixture(MixtureEstimator):
 
     takes: ClassVar[frozenset[str]] = frozenset({"labels", "blocks"})
 
+    # What "auto" found, during a fit.
+    _choice: StructureChoice | None
+
     def __init__(
         self,
         n_components: int | None = None,
@@ -195,6 +199,7 @@ class LabelledMixture(MixtureEstimator):
         self.covariance_type_ = "full" if self.covariance_type == "auto" else self.covariance_type
         if self.covariance_type == "auto" and problem.side.is_empty and self.precisions_init is None:
             self._choice = self._choose_structure(few, survey, random)
+        if self._choice is not None:
             self.covariance_type_ = self._choice.structure
         return super()._emission(problem, survey, few, random)
 
@@ -279,15 +284,21 @@ class LabelledMixture(MixtureEstimator):
         ascent = self._ascend(problem, survey)
         key = self._layout_key(ascent.sample.layout, problem.table.shape[1])
         self._last_layout, self._last_state = key, ascent.fit.trace.state
+        self._choice = None
         return Fitted(ascent.fit, ascent.total_weight)
 
-    def _choose_structure(self, few: StartRows, survey: Survey, random: np.random.RandomState) -> StructureChoice:
-        """Return structure and number of components with the lowest BIC on the rows to start from."""
+    def _choose_structure(
+        self, few: StartRows, survey: Survey, random: np.random.RandomState
+    ) -> StructureChoice | None:
+        """Return structure and number of components with the lowest BIC on the rows to start from, where there is one."""
         n_columns = len(self._schema.of_kind("gaussian"))
         # Without Gaussian columns there is nothing to choose, and a single one has no shape and no orientation.
         structures = tuple(STRUCTURES) if n_columns > 1 else ("EII", "VII") if n_columns else ("VVV",)
-        most = min(_MOST_COMPONENTS_TRIED, len(np.unique(few.values, axis=0)))
-        numbers = range(1, most + 1) if self.n_components is None else (self.n_components,)
+        n_distinct = len(np.unique(few.values, axis=0))
+        if self.n_components is not None and self.n_components > n_distinct:
+            return None
+        most = min(_MOST_COMPONENTS_TRIED, n_distinct)
+        numbers = range(1, most + 1) if self.n_components is None else range(self.n_components, self.n_components + 1)
         families = {
             name: emission_of(self._schema, survey, LikelihoodGaussians(name, self.prior_rows, self.prior_scale))
             for name in structures

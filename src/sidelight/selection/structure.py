@@ -131,9 +131,7 @@ def select_structure(
     parameter = parameter_of(estimator)
     numbers = read_candidates(candidates, parameter, combined)
     seed, _ = seeds(random_state, estimator)
-    settings = {
-        name: Setting(clone(estimator).set_params(covariance_type=name), parameter, seed) for name in names
-    }
+    settings = {name: Setting(clone(estimator).set_params(covariance_type=name), parameter, seed) for name in names}
     tasks = [(settings[name], number) for name in names for number in numbers.tolist()]
     scores = score_all(partial(_bic, X, combined), tasks, n_jobs=n_jobs, verbose=verbose)
     values = np.array(scores).reshape(len(names), len(numbers))

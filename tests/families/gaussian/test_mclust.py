@@ -27,7 +27,9 @@ from sidelight.inference.starts import component_means, state_given
 MCLUST = json.loads((Path(__file__).parent / "mclust.json").read_text(encoding="utf-8"))
 FOLDER = os.environ.get("SIDELIGHT_DATA")
 CASES = [
-    pytest.param(case, id=f"{case['table']}-{case['n_components']}", marks=() if case["table"] in ("iris", "wine") else here)
+    pytest.param(
+        case, id=f"{case['table']}-{case['n_components']}", marks=() if case["table"] in ("iris", "wine") else here
+    )
     for here in [pytest.mark.skipif(FOLDER is None, reason="SIDELIGHT_DATA does not name the folder of data sets")]
     for case in MCLUST["tables"]
 ]
@@ -99,7 +101,9 @@ def test_likelihoods_parameters_bic_and_labels_are_mclusts(case, structure):
     order = np.lexsort((rows, columns))  # R's upper.tri goes column by column
     scale = np.sqrt(covariances[:, rows, rows] * covariances[:, columns, columns])[:, order]
     expected = np.reshape(theirs["covariances"], (k, -1))
-    np.testing.assert_allclose(covariances[:, rows, columns][:, order] / scale, expected / scale, rtol=0, atol=tolerance)
+    np.testing.assert_allclose(
+        covariances[:, rows, columns][:, order] / scale, expected / scale, rtol=0, atol=tolerance
+    )
 
 
 @pytest.mark.parametrize("case", CASES)

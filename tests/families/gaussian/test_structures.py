@@ -220,8 +220,9 @@ def test_statistics_keep_the_axes_when_they_are_added_moved_or_put_together(stru
     X, family, responsibilities = problem(structure, seed=5)
     parameters = updated(X, family, responsibilities)
     whole = collect(family, parameters, X, responsibilities)
-    parts = collect(family, parameters, X[:40], responsibilities[:40]), collect(
-        family, parameters, X[40:], responsibilities[40:]
+    parts = (
+        collect(family, parameters, X[:40], responsibilities[:40]),
+        collect(family, parameters, X[40:], responsibilities[40:]),
     )
     total = (parts[0] + parts[1].measured_from(np.ones(3))).scaled(2.0)
     assert isinstance(total, OrientedStatistics)

@@ -22,6 +22,7 @@ _GROUPING_STEPS = 5
 _FIRST_STEPS, _FURTHER_STEPS, _MOST_STEPS = 3, 8, 60
 _GO_ON = 4
 _MOST_LOSSES = 2
+_FEWEST_ROWS = 1.5
 _TOL = 1e-5
 
 
@@ -60,8 +61,10 @@ def lowest_bic_structure(
     structures: Sequence[str],
     numbers: Iterable[int],
     random: np.random.RandomState,
-) -> StructureChoice:
+) -> StructureChoice | None:
     """Return the structure and the number of components with the lowest BIC on some rows without side information.
+
+    None where no fit has more than a row in each component.
 
     mclust (Fraley and Raftery 2002) fits every structure with every number, all from one hierarchical partition. Here
     structures of a number also start from short runs of the last of them, and from the responsibilities of the best. A
@@ -100,11 +103,6 @@ def lowest_bic_structure(
             losses[contender.structure] = losses[contender.structure] + 1 if lost else 0
         if best is None or found.bic < best.bic:
             best = StructureChoice(found.structure, n_components, found.state, found.bic)
-    if best is None:
-        raise SingularCovarianceError(
-            "covariance_type='auto': every structure has a singular covariance, even with one component. "
-            "Use a covariance prior (prior_rows > 0), or leave constant columns out."
-        )
     return best
 
 
@@ -178,8 +176,11 @@ def _ascended(contender: _Contender, sample: Sample, max_iter: int) -> _Contende
     total = float(sample.weights.sum())
     try:
         trace = ascend(mixture.step, state, max_iter=max_iter, tol=_TOL * total)
-        evidence = mixture.expect(trace.state).evidence
+        statistics, _, evidence, _ = mixture.expect(trace.state)
     except SingularCovarianceError:
+        return None
+    # Only the prior keeps a component of a single row from a singular covariance; mclust has no fit there.
+    if statistics.mass.min() < _FEWEST_ROWS:
         return None
     objective = evidence + mixture.log_prior(trace.state)
     criterion = bic(evidence, mixture.family, len(mixture.weights.classes), total)
