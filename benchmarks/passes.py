@@ -152,7 +152,8 @@ def status(key):
         if line.startswith(key):
             return int(line.split()[1]) / 1024
 X = np.load(sys.argv[1], mmap_mode="r")
-LabelledMixture(3, covariance_type="full", random_state=0, max_iter=2).fit(np.random.default_rng(0).normal(size=(30000, 8)))
+X = np.random.default_rng(0).normal(size=(30000, 8))
+LabelledMixture(3, covariance_type="full", random_state=0, max_iter=2).fit(X)
 before, peak, done = status("VmRSS"), 0.0, False
 def watch():
     global peak

@@ -1,9 +1,8 @@
 """CPU time per EM iteration of mclust's fourteen covariance structures, compared with R's mclust.
 
-Both start from the same partition of the same table, with BLAS at one thread, and take the same number of iterations. The
-time of an iteration is the difference between a long run and a short one, over the iterations between them, so that
-starting R and reading the table do not count. Needs Rscript with the packages mclust; without them only our times are
-shown.
+Both start from the same partition of the same table, with BLAS at one thread, and take the same number of iterations.
+The time of mclust's iteration is the difference between a long run and a short one over the iterations between them, so
+that its preparations do not count. Needs Rscript with the package mclust; without it only our times are shown.
 
     python benchmarks/structures.py [--rows N] [--iterations N]
 """
@@ -84,7 +83,7 @@ def their_seconds(X, start, iterations):
         (start + 1).astype(np.int32).tofile(Path(folder) / "start")
         sizes = [str(number) for number in (*X.shape, iterations)]
         command = ["Rscript", "-e", MCLUST, folder, *sizes, *STRUCTURES]
-        threads = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+        threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | threads)
     if done.returncode:
         print(f"mclust did not run, only our times are shown:\n{done.stderr}")

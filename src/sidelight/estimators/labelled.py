@@ -194,7 +194,7 @@ class LabelledMixture(MixtureEstimator):
         return LikelihoodGaussians(self.covariance_type_, self.prior_rows, self.prior_scale)
 
     def _emission(self, problem: Problem, survey: Survey, few: StartRows, random: np.random.RandomState) -> AnyFamily:
-        """Return the family, of the structure that BIC chooses where none is given and rows have no side information."""
+        """Return the family; its structure is chosen by BIC where none is given and there is no side information."""
         self._choice = None
         self.covariance_type_ = "full" if self.covariance_type == "auto" else self.covariance_type
         if self.covariance_type == "auto" and problem.side.is_empty and self.precisions_init is None:
@@ -290,7 +290,7 @@ class LabelledMixture(MixtureEstimator):
     def _choose_structure(
         self, few: StartRows, survey: Survey, random: np.random.RandomState
     ) -> StructureChoice | None:
-        """Return structure and number of components with the lowest BIC on the rows to start from, where there is one."""
+        """Return structure and number of components with the lowest BIC on the rows to start from, if there is one."""
         n_columns = len(self._schema.of_kind("gaussian"))
         # Without Gaussian columns there is nothing to choose, and a single one has no shape and no orientation.
         structures = tuple(STRUCTURES) if n_columns > 1 else ("EII", "VII") if n_columns else ("VVV",)

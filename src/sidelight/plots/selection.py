@@ -86,8 +86,8 @@ _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 class StructureDisplay:
     """BIC against the number of components, a line for each covariance structure, with a ring around the lowest.
 
-    Make one with :meth:`from_result`. It is mclust's picture with the sign turned: lower is better. A line has gaps where
-    fits are singular.
+    Make one with :meth:`from_result`. It is mclust's picture with the sign turned: lower is better. A line has gaps
+    where fits are singular.
 
     Parameters
     ----------

@@ -82,10 +82,10 @@ def select_structure(
     random_state: Any = None,
     verbose: bool = False,
 ) -> StructureSelection:
-    """Fit a mixture with each covariance structure and number of components, and choose by BIC (Fraley and Raftery 2002).
+    """Fit a mixture with each covariance structure and number of components, and choose by BIC.
 
-    ``LabelledMixture(covariance_type="auto")`` chooses in the same way in a fraction of the time, and does not follow
-    what cannot win; this shows the whole table.
+    This is the table of mclust (Fraley and Raftery 2002). ``LabelledMixture(covariance_type="auto")`` chooses in the
+    same way in a fraction of the time, because it does not follow what cannot win.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Fourteen structures from the same starts as R's mclust 6.0.0: likelihoods, parameters, BIC and labels are the same.
 
-mclust.json holds what mclust.R printed. VVE alone departs. mclust chooses its axes by a criterion that is the likelihood
-for EVE only, so that its likelihood is lower after the first step and may fall later; with axes chosen in that way,
-VVE is mclust's to the same digits.
+mclust.json holds what mclust.R printed. VVE alone departs. mclust chooses its axes by a criterion that is the
+likelihood for EVE only, so that its likelihood is lower after the first step and may fall later; with axes chosen in
+that way, VVE is mclust's to the same digits.
 """
 
 import json

@@ -10,6 +10,7 @@ from sidelight.estimators.base.clusters import Layout
 from sidelight.estimators.starts.merging import bic
 from sidelight.estimators.starts.sample import STARTS, Sample
 from sidelight.exceptions import SingularCovarianceError
+from sidelight.families.exponential import add_up
 from sidelight.graphs.ward import constrained_ward
 from sidelight.inference.loop import ascend
 from sidelight.inference.mixture import Mixture, MixtureState
@@ -121,9 +122,8 @@ def _ward(sample: Sample, random: np.random.RandomState) -> Callable[[int], Floa
     centres = spread_centres(sample.points, sample.weights, unknown, singles, random)
     groups = lloyd(sample.points, sample.weights, centres, unknown, singles, max_iter=_GROUPING_STEPS)
     _, groups = np.unique(groups, return_inverse=True)
-    mass = np.bincount(groups, weights=sample.weights)
-    middle = np.stack([np.bincount(groups, weights=sample.weights * column) for column in sample.points.T], axis=1)
-    middle /= mass[:, None]
+    mass = add_up(sample.weights, groups)
+    middle = add_up(sample.points * sample.weights[:, None], groups) / mass[:, None]
 
     def partition_into(n_components: int) -> FloatArray:
         apart = np.empty((0, 2), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Gaussian components that each have an orientation and share volume or shape: EEV, VEV and EVV; and VEE, one for all."""
+"""Gaussian components with free orientations that share volume or shape (EEV, VEV, EVV), or with one for all (VEE)."""
 
 from dataclasses import dataclass
 
@@ -72,7 +72,8 @@ class EVVGaussian(FullGaussian):
         λ = Σ_k |S_k|^(1/d) / n, and Σ_k is S_k scaled to that volume (Celeux and Govaert 1995, section 2.3).
         """
         scatter = scatter_matrices(statistics, self.prior)
-        volumes = geometric_means(np.linalg.eigvalsh(scatter.sums))
+        values, _ = np.linalg.eigh(scatter.sums)
+        volumes = geometric_means(values)
         scales = volumes.sum() / scatter.rows.sum() / volumes
         return self.parameters(statistics.means(), scales[:, None, None] * scatter.sums)
 

@@ -12,7 +12,7 @@ from sidelight.families.gaussian.volumes import Scatter
 # A step that lowers the loss by less, per row, is the last.
 _SMALLEST_GAIN = 1e-11
 _MOST_STEPS = 500
-# Steps that the direction remembers, and the share of the promised gain that a step must keep (Nocedal and Wright 2006).
+# Steps that the direction remembers, and the share of the promised gain that a step must keep.
 _MEMORY = 8
 _KEPT_GAIN = 1e-4
 # Curvatures below this, per row, count as this: axes of equal variance may turn freely.
@@ -123,4 +123,4 @@ def _search(
 def _rotation(antisymmetric: FloatArray) -> FloatArray:
     """Return a rotation that agrees with exp(X) up to second order: Cayley's (1 − X/2)⁻¹ (1 + X/2)."""
     one = np.eye(len(antisymmetric))
-    return np.linalg.solve(one - 0.5 * antisymmetric, one + 0.5 * antisymmetric)
+    return np.asarray(np.linalg.solve(one - 0.5 * antisymmetric, one + 0.5 * antisymmetric), dtype=np.float64)

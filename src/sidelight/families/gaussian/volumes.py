@@ -1,8 +1,8 @@
 """Scatter with its prior, and the volumes and shapes that covariances may share.
 
-A covariance is λ D A Dᵀ: volume λ = |Σ|^(1/d), shape A (diagonal, |A| = 1) and orientation D (Banfield and Raftery 1993;
-Celeux and Govaert 1995). mclust's names have a letter for each of the three: E where all components share it, V where
-each has its own, I where the shape is round or the orientation that of the axes.
+A covariance is λ D A Dᵀ: volume λ = |Σ|^(1/d), shape A (diagonal, |A| = 1) and orientation D (Banfield and Raftery
+1993; Celeux and Govaert 1995). mclust's names have a letter for each of the three: E where all components share it, V
+where each has its own, I where the shape is round or the orientation that of the axes.
 """
 
 from typing import NamedTuple
