@@ -154,7 +154,7 @@ class EVEGaussian(_CommonOrientation):
 class VVEGaussian(_CommonOrientation):
     """Components with common axes, each with a volume and a shape of its own (Flury 1984).
 
-    mclust up to 6.1 chooses the axes of VVE by the sum of |DᵀS_kD|^(1/d) over components, which maximises the
+    mclust up to 6.1.3 chooses the axes of VVE by the sum of |DᵀS_kD|^(1/d) over components, which maximises the
     likelihood for EVE only; here they maximise it for VVE.
     """
 

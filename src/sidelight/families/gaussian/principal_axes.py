@@ -45,8 +45,8 @@ def principal_axes(scatter: Scatter, start: FloatArray, variances_of: Callable[[
 
     There is no closed form. From the axes of ``start`` (d, d), D ← D exp(X) along directions of a limited-memory
     quasi-Newton method; no step raises the loss. Flury and Gautschi (1986) rotate two axes at a time, Browne and
-    McNicholas (2014) and mclust move all axes along a majorising function: the fixed points are the same, and both take
-    hundreds of steps where the covariances have no axes in common, against some tens here.
+    McNicholas (2014) and mclust move all axes along a majorising function; the stationary points are the same. On nine
+    covariances without common axes, rotating two at a time took two hundred sweeps, this some fifty evaluations.
 
     ``variances_of`` gives the best variances for diagonals of DᵀS_kD: free ones for VVE, of equal volume for EVE.
     """
