@@ -63,8 +63,8 @@ class LabelledMixture(MixtureEstimator):
         "VII", "EEI", "VEI", "EVI", "VVI", "EEE", "VEE", "EVE", "VVE", "EEV", "VEV", "EVV", "VVV". Their letters say
         whether volume, shape and orientation of the components are equal (E), vary (V), or are round and along the axes
         (I): "spherical" is "VII", "diag" is "VVI", "tied" is "EEE", "full" is "VVV". "auto" takes the one with the
-        lowest BIC where there are no labels and no blocks, and "full" where there are, or where no structure has a fit
-        with more than a row in each component.
+        lowest BIC where there are no labels and no blocks, and "full" where there are. Fits in which a component owns a
+        single row and needs the prior for its covariance are not considered; "full" where there is no other.
     family : str or mapping, default "gaussian"
         What the columns are: the name of a column kind for all of them, "auto" to go by the types of a data frame's
         columns, or a mapping from columns to kinds; see BayesianMixture. Gaussian columns are fitted by maximum

@@ -23,7 +23,9 @@ _GROUPING_STEPS = 5
 _FIRST_STEPS, _FURTHER_STEPS, _MOST_STEPS = 3, 8, 60
 _GO_ON = 4
 _MOST_LOSSES = 2
+# Rows that a component needs for a covariance of its own, and structures in which it takes that of the others.
 _FEWEST_ROWS = 1.5
+_COVARIANCE_OF_OTHERS = frozenset({"EII", "EEI", "EEE", "EEV"})
 _TOL = 1e-5
 
 
@@ -65,7 +67,7 @@ def lowest_bic_structure(
 ) -> StructureChoice | None:
     """Return the structure and the number of components with the lowest BIC on some rows without side information.
 
-    None where no fit has more than a row in each component.
+    None where every fit is singular, or would be without the prior because a component has a single row.
 
     mclust (Fraley and Raftery 2002) fits every structure with every number, all from one hierarchical partition. Here
     structures of a number also start from short runs of the last of them, and from the responsibilities of the best. A
@@ -179,12 +181,18 @@ def _ascended(contender: _Contender, sample: Sample, max_iter: int) -> _Contende
         statistics, _, evidence, _ = mixture.expect(trace.state)
     except SingularCovarianceError:
         return None
-    # Only the prior keeps a component of a single row from a singular covariance; mclust has no fit there.
-    if statistics.mass.min() < _FEWEST_ROWS:
+    if _rests_on_the_prior(name, statistics.mass):
         return None
     objective = evidence + mixture.log_prior(trace.state)
     criterion = bic(evidence, mixture.family, len(mixture.weights.classes), total)
     return _Contender(name, mixture, trace.state, criterion, 2 * abs(objective - trace.objectives[-1]))
+
+
+def _rests_on_the_prior(structure: str, mass: FloatArray) -> bool:
+    """Say whether a covariance would be singular without the prior, where mclust has no fit: components of single rows."""
+    if structure in _COVARIANCE_OF_OTHERS:
+        return bool(mass.sum() < len(mass) + 1)
+    return bool(mass.min() < _FEWEST_ROWS)
 
 
 def _race(ahead: Sequence[_Contender], sample: Sample, to_beat: float) -> _Contender:
