@@ -189,7 +189,7 @@ def _ascended(contender: _Contender, sample: Sample, max_iter: int) -> _Contende
 
 
 def _rests_on_the_prior(structure: str, mass: FloatArray) -> bool:
-    """Say whether a covariance would be singular without the prior, where mclust has no fit: components of single rows."""
+    """Say whether a covariance would be singular without the prior, by components of single rows; mclust has no fit."""
     if structure in _COVARIANCE_OF_OTHERS:
         return bool(mass.sum() < len(mass) + 1)
     return bool(mass.min() < _FEWEST_ROWS)
