@@ -110,7 +110,8 @@ def whole_fits(repeats):
         scales = rng.uniform(0.5, 1.5, size=(20, 10))
         own = rng.integers(20, size=100_000)
         X = centres[own] + rng.normal(size=(100_000, 10)) * scales[own]
-        ours, theirs = LabelledMixture(20, random_state=seed), GaussianMixture(20, random_state=seed)
+        ours = LabelledMixture(20, covariance_type="full", random_state=seed)
+        theirs = GaussianMixture(20, random_state=seed)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             mine, other = cpu_seconds(partial(ours.fit, X)), cpu_seconds(partial(theirs.fit, X))
@@ -151,7 +152,8 @@ def status(key):
         if line.startswith(key):
             return int(line.split()[1]) / 1024
 X = np.load(sys.argv[1], mmap_mode="r")
-LabelledMixture(3, random_state=0, max_iter=2).fit(np.random.default_rng(0).normal(size=(30000, 8)))
+X = np.random.default_rng(0).normal(size=(30000, 8))
+LabelledMixture(3, covariance_type="full", random_state=0, max_iter=2).fit(X)
 before, peak, done = status("VmRSS"), 0.0, False
 def watch():
     global peak
@@ -160,7 +162,7 @@ def watch():
         time.sleep(0.02)
 watcher = threading.Thread(target=watch); watcher.start()
 warnings.simplefilter("ignore")
-model = LabelledMixture(8, random_state=0, max_iter=5).fit(X)
+model = LabelledMixture(8, covariance_type="full", random_state=0, max_iter=5).fit(X)
 done = True; watcher.join()
 print(f"{len(X)} x {X.shape[1]} mapped ({X.nbytes / 2**20:.0f} MiB): {before:.0f} MiB before, peak {peak:.0f} MiB, "
       f"added {peak - before:.0f} MiB, labels_ of {model.labels_.nbytes / 2**20:.0f} MiB included")

@@ -22,5 +22,6 @@ def test_the_number_does_not_hang_on_the_start():
 def test_the_number_found_has_the_lowest_bic_of_fits_made_anew():
     table, _ = make_blobs(200, centers=4, cluster_std=1.5, random_state=1)
     found = ClassMixture(random_state=0).fit(table).n_components_
-    fits = [LabelledMixture(k, n_init=2, tol=1e-5, max_iter=500, random_state=0).fit(table) for k in range(2, 6)]
+    settings = {"covariance_type": "full", "n_init": 2, "tol": 1e-5, "max_iter": 500, "random_state": 0}
+    fits = [LabelledMixture(k, **settings).fit(table) for k in range(2, 6)]
     assert found == 2 + int(np.argmin([fit.bic(table) for fit in fits]))

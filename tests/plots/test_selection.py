@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from sidelight.plots import SelectionDisplay
-from sidelight.selection import Selection
+from sidelight.plots import SelectionDisplay, StructureDisplay
+from sidelight.selection import Selection, StructureSelection
 
 mpl.use("Agg")
 
@@ -43,3 +43,20 @@ def test_new_axes_are_made_where_none_are_given():
     display = SelectionDisplay.from_result(selection([1, 2], [[1.0], [2.0]], lower=True))
     assert display.figure_.axes == [display.ax_]
     plt.close(display.figure_)
+
+
+def test_each_structure_is_a_line_and_the_lowest_has_a_ring():
+    values = np.array([[5.0, 4.0, np.nan], [6.0, 2.0, 3.0]])
+    result = StructureSelection("n_components", ("EII", "VVV"), np.array([1, 2, 3]), values, None)
+    display = StructureDisplay.from_result(result, ax=Figure().subplots())
+    *lines, ring = display.ax_.lines
+    np.testing.assert_array_equal([line.get_ydata() for line in lines], values)
+    assert (ring.get_xdata()[0], ring.get_ydata()[0]) == (2, 2.0)
+    names = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert names == ["EII", "VVV", "lowest: VVV, 2"]
+    display.figure_.canvas.draw()
+
+
+def test_a_table_without_a_choice_has_no_ring():
+    result = StructureSelection("n_components", ("VVV",), np.array([1, 2]), np.full((1, 2), np.nan), None)
+    assert len(StructureDisplay.from_result(result, ax=Figure().subplots()).ax_.lines) == 1

@@ -11,20 +11,23 @@ from sidelight.couplings.independent import Hard, Independent
 from sidelight.estimators.base.clusters import Layout, lay_out
 from sidelight.estimators.base.emission import (
     COVARIANCE_TYPES,
+    STRUCTURES,
     EmissionSettings,
     GaussianFamily,
     LikelihoodGaussians,
     covariances_from_precisions,
+    emission_of,
 )
 from sidelight.estimators.base.mixture import Fitted, MixtureEstimator, Model
 from sidelight.estimators.base.noise import NoiseComponent
 from sidelight.estimators.registry import register
 from sidelight.estimators.starts.merging import bic
 from sidelight.estimators.starts.sample import STARTS, Problem, Sample, StartRows, at_means
+from sidelight.estimators.starts.structures import StructureChoice, lowest_bic_structure
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.progress import Callback
 from sidelight.inference.protocols import AnyFamily
-from sidelight.kernels.loops import NUMPY, Backend, Chooser, outright, softly
+from sidelight.kernels.loops import NUMPY, Backend, Chooser, backend_for, outright, softly
 from sidelight.side import SideInformation
 from sidelight.tables.schema import FamilyChoice
 from sidelight.tables.survey import Survey
@@ -37,6 +40,8 @@ _ASSIGNMENTS: dict[str, tuple[type[Independent] | type[Hard], Chooser]] = {
     "hard": (Hard, outright),
 }
 _MOST_COMPONENTS_TRIED = 10
+# Compiled loops pay as soon as they would in a search of this many passes for each number of components.
+_PASSES_OF_A_SEARCH = 100
 
 
 @register
@@ -55,8 +60,14 @@ class LabelledMixture(NoiseComponent, MixtureEstimator):
         the labelled classes need; without any label, the number from 1 to 10 with the lowest BIC.
     components_per_class : int or mapping from label to int, default 1
         Components of each labelled class.
-    covariance_type : {"full", "tied", "diag", "spherical"}, default "full"
-        Of Gaussian and Student t columns, as in scikit-learn.
+    covariance_type : str, default "auto"
+        Of Gaussian and Student t columns: one of scikit-learn's "full", "tied", "diag" and "spherical", or of mclust's
+        names "EII", "VII", "EEI", "VEI", "EVI", "VVI", "EEE", "VEE", "EVE", "VVE", "EEV", "VEV", "EVV", "VVV". Their
+        letters say whether volume, shape and orientation of the components are equal (E), vary (V), or are round and
+        along the axes (I): "spherical" is "VII", "diag" is "VVI", "tied" is "EEE", "full" is "VVV". "auto" takes the
+        one with the lowest BIC where there are no labels, no blocks, no noise component and no Student t columns, and
+        "full" elsewhere. Fits in which a component owns a single row and needs the prior for its covariance are not
+        considered; "full" where there is no other.
     family : str or mapping, default "gaussian"
         What the columns are: the name of a column kind for all of them, "auto" to go by the types of a data frame's
         columns, or a mapping from columns to kinds; see BayesianMixture. Gaussian and Student t columns are fitted by
@@ -81,7 +92,7 @@ class LabelledMixture(NoiseComponent, MixtureEstimator):
         labelled rows alone.
     means_init, weights_init, precisions_init : arrays, optional
         Where to start instead, in scikit-learn's shapes. Components of labelled classes come first, in the order of
-        the labels.
+        the labels. With ``precisions_init``, "auto" is "full".
     n_init : int, default 1
         Number of starts; the fit with the highest bound is kept.
     max_iter : int, default 100
@@ -114,9 +125,12 @@ class LabelledMixture(NoiseComponent, MixtureEstimator):
         The label of each cluster, or "new 1", "new 2", … where none of its rows has a label.
     component_clusters_ : (components,)
         The cluster that each component belongs to.
+    covariance_type_ : str
+        The structure of the covariances: ``covariance_type``, or what "auto" chose.
     weights_, means_, covariances_ : arrays
-        Of the components, ordered by cluster, in scikit-learn's shapes; with ``power``, on the scales of
-        ``column_powers_``.
+        Of the components, ordered by cluster, in scikit-learn's shapes: those of "spherical" for EII and VII, of "diag"
+        for the other structures along the axes, of "tied" for EEE, of "full" for all others. With ``power``, on the
+        scales of ``column_powers_``.
     lower_bound_, lower_bounds_ : float, list of float
         The objective per row: at the end, and before and after every step.
     n_iter_, converged_ : int, bool
@@ -134,12 +148,15 @@ class LabelledMixture(NoiseComponent, MixtureEstimator):
 
     takes: ClassVar[frozenset[str]] = frozenset({"labels", "blocks"})
 
+    # What "auto" found, during a fit.
+    _choice: StructureChoice | None
+
     def __init__(
         self,
         n_components: int | None = None,
         *,
         components_per_class: Any = 1,
-        covariance_type: str = "full",
+        covariance_type: str = "auto",
         family: FamilyChoice = "gaussian",
         power: str | bool = False,
         assignment: str = "soft",
@@ -182,7 +199,7 @@ class LabelledMixture(NoiseComponent, MixtureEstimator):
         super()._check_parameters()
         if self.n_components is not None:
             check_integer("n_components", self.n_components, least=1)
-        check_choice("covariance_type", self.covariance_type, COVARIANCE_TYPES)
+        check_choice("covariance_type", self.covariance_type, (*COVARIANCE_TYPES, "auto"))
         check_choice("assignment", self.assignment, _ASSIGNMENTS)
         check_choice("init_params", self.init_params, STARTS)
         check_number("unlabelled_weight", self.unlabelled_weight, least=0, most=1)
@@ -197,16 +214,35 @@ class LabelledMixture(NoiseComponent, MixtureEstimator):
         return self.means_init is not None or self.precisions_init is not None
 
     def _settings(self, problem: Problem, survey: Survey) -> EmissionSettings:
-        return LikelihoodGaussians(self.covariance_type, self.prior_rows, self.prior_scale)
+        return LikelihoodGaussians(self.covariance_type_, self.prior_rows, self.prior_scale)
 
     def _emission(self, problem: Problem, survey: Survey, few: StartRows, random: np.random.RandomState) -> AnyFamily:
+        """Return the family; its structure is chosen by BIC where none is given and there is no side information."""
+        self._choice = None
+        self.covariance_type_ = "full" if self.covariance_type == "auto" else self.covariance_type
+        if self._chooses_structure(problem):
+            self._choice = self._choose_structure(few, survey, random)
+        if self._choice is not None:
+            self.covariance_type_ = self._choice.structure
         return self._noisy_family(super()._emission(problem, survey, few, random), survey, few)
+
+    def _chooses_structure(self, problem: Problem) -> bool:
+        """Say whether the structure is chosen by BIC, which compares Gaussians without noise."""
+        return (
+            self.covariance_type == "auto"
+            and problem.side.is_empty
+            and self.precisions_init is None
+            and not self.noise
+            and not len(self._schema.of_family("student_t"))
+        )
 
     def _layout(
         self, problem: Problem, few: StartRows, family: AnyFamily, survey: Survey, random: np.random.RandomState
     ) -> Layout:
         label_names, n_components = problem.side.label_names, self.n_components
-        if n_components is None and not len(label_names):
+        if self._choice is not None:
+            n_components = self._choice.n_components
+        elif n_components is None and not len(label_names):
             n_components = self._lowest_bic(few, family, survey, random)
         return lay_out(label_names, n_components, self.components_per_class)
 
@@ -252,7 +288,9 @@ class LabelledMixture(NoiseComponent, MixtureEstimator):
         n_components, d = sample.layout.n_components, sample.values.shape[1]
         if self.warm_start and getattr(self, "_last_layout", None) == self._layout_key(sample.layout, d):
             return self._last_state
-        if self.means_init is None:
+        if self.means_init is None and self._choice is not None and self.init_params == "short_runs":
+            state, self._choice = self._choice.state, None
+        elif self.means_init is None:
             state = STARTS[self.init_params](sample, random)
         else:
             state = at_means(sample, self.means_init, self._schema, survey)
@@ -260,7 +298,7 @@ class LabelledMixture(NoiseComponent, MixtureEstimator):
             family = sample.mixture.family
             if not isinstance(family, GaussianFamily):
                 raise ValueError("precisions_init is for tables of Gaussian columns; leave it out.")
-            covariances = covariances_from_precisions(self.covariance_type, self.precisions_init, n_components, d)
+            covariances = covariances_from_precisions(self.covariance_type_, self.precisions_init, n_components, d)
             means = family.attributes(state.parameters)["means_"]
             state = state._replace(parameters=family.parameters(means, covariances))
         if self.weights_init is not None:
@@ -276,14 +314,39 @@ class LabelledMixture(NoiseComponent, MixtureEstimator):
 
     def _layout_key(self, layout: Layout, d: int) -> tuple[Any, ...]:
         """Return what two fits must have in common for one to start from the other."""
-        key = (self.covariance_type, d, tuple(layout.classes), layout.n_labelled, *(self._schema.powers or ()))
+        key = (self.covariance_type_, d, tuple(layout.classes), layout.n_labelled, *(self._schema.powers or ()))
         return (*key, "noise") if self.noise else key
 
     def _fit(self, problem: Problem, survey: Survey) -> Fitted:
         ascent = self._ascend(problem, survey)
         key = self._layout_key(ascent.sample.layout, problem.table.shape[1])
         self._last_layout, self._last_state = key, ascent.fit.trace.state
+        self._choice = None
         return Fitted(ascent.fit, ascent.total_weight)
+
+    def _choose_structure(
+        self, few: StartRows, survey: Survey, random: np.random.RandomState
+    ) -> StructureChoice | None:
+        """Return structure and number of components with the lowest BIC on the rows to start from, if there is one."""
+        n_columns = len(self._schema.of_kind("gaussian"))
+        # Without Gaussian columns there is nothing to choose, and a single one has no shape and no orientation.
+        structures = tuple(STRUCTURES) if n_columns > 1 else ("EII", "VII") if n_columns else ("VVV",)
+        n_distinct = len(np.unique(few.values, axis=0))
+        if self.n_components is not None and self.n_components > n_distinct:
+            return None
+        most = min(_MOST_COMPONENTS_TRIED, n_distinct)
+        numbers = range(1, most + 1) if self.n_components is None else range(self.n_components, self.n_components + 1)
+        families = {
+            name: emission_of(self._schema, survey, LikelihoodGaussians(name, self.prior_rows, self.prior_scale))
+            for name in structures
+        }
+        backend = backend_for(_PASSES_OF_A_SEARCH * len(few.values) * sum(numbers))
+
+        def mixture_of(structure: str, n_components: int) -> Mixture:
+            return self._mixture(few.problem, families[structure], Layout(np.arange(n_components), 0), backend)
+
+        sample = self._sample(few, families[structures[-1]], Layout(np.arange(1), 0), survey, backend, random)
+        return lowest_bic_structure(sample, mixture_of, structures, numbers, random)
 
     def _lowest_bic(self, few: StartRows, family: AnyFamily, survey: Survey, random: np.random.RandomState) -> int:
         """Return the number of components with the lowest BIC on the rows to start from."""

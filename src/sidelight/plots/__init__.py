@@ -14,7 +14,7 @@ from sidelight.plots.convergence import ConvergenceDisplay
 from sidelight.plots.history import HistoryDisplay
 from sidelight.plots.membership import MembershipDisplay
 from sidelight.plots.profiles import ProfilesDisplay
-from sidelight.plots.selection import SelectionDisplay
+from sidelight.plots.selection import SelectionDisplay, StructureDisplay
 
 __all__ = [
     "ClustersDisplay",
@@ -24,6 +24,7 @@ __all__ = [
     "Profiles",
     "ProfilesDisplay",
     "SelectionDisplay",
+    "StructureDisplay",
     "cluster_profiles",
     "profile_words",
 ]

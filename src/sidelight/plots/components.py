@@ -25,12 +25,13 @@ def gaussians_of(estimator: Any, d: int) -> Gaussians:
     means, covariances = getattr(estimator, "means_", None), getattr(estimator, "covariances_", None)
     if means is None or covariances is None or np.shape(means)[1] != d or getattr(estimator, "column_powers_", {}):
         return Gaussians(np.empty((0, d)), np.empty((0, d, d)))
-    return Gaussians(means, full_covariances(covariances, len(means), d, getattr(estimator, "covariance_type", "full")))
+    structure = getattr(estimator, "covariance_type_", getattr(estimator, "covariance_type", "full"))
+    return Gaussians(means, full_covariances(covariances, len(means), d, structure))
 
 
 def full_covariances(covariances: FloatArray, k: int, d: int, covariance_type: str) -> FloatArray:
     """Return covariances as matrices (k, d, d), from any of scikit-learn's layouts."""
-    if covariance_type == "tied":
+    if covariance_type in ("tied", "EEE"):
         return np.broadcast_to(covariances, (k, d, d))
     if covariances.ndim == 3:
         return covariances

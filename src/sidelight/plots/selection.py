@@ -1,13 +1,13 @@
-"""The criterion by which a parameter was chosen."""
+"""The criterion by which a parameter, or a structure and a number, was chosen."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from sidelight._typing import AnyArray, FloatArray
-from sidelight.plots.figures import INK, LINE, new_axes, tidy_axes
-from sidelight.selection import Selection
+from sidelight._typing import AnyArray, FloatArray, IntArray
+from sidelight.plots.figures import INK, LINE, cluster_colours, legend_beside, new_axes, tidy_axes
+from sidelight.selection import Selection, StructureSelection
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -72,6 +72,77 @@ class SelectionDisplay:
         ax.legend(title="chosen", frameon=False)
         ax.set_xlabel(self.parameter, color=INK)
         ax.set_ylabel(self.criterion.replace("_", " "), color=INK)
+        tidy_axes(ax)
+        self.ax_ = ax
+        self.figure_ = ax.figure
+        return self
+
+
+# Lines are told apart by colour, and by marker where colours come again.
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class StructureDisplay:
+    """BIC against the number of components, a line for each covariance structure, with a ring around the lowest.
+
+    Make one with :meth:`from_result`. It is mclust's picture with the sign turned: lower is better. A line has gaps
+    where fits are singular.
+
+    Parameters
+    ----------
+    structures : tuple of str
+    numbers : (m,)
+    values : (structures, m)
+        BIC; NaN where a fit is singular.
+    best_index : tuple of int, optional
+        Row and column of the lowest value; None where every fit is singular.
+    parameter : str
+        Label of the axis.
+    """
+
+    structures: tuple[str, ...]
+    numbers: IntArray
+    values: FloatArray
+    best_index: tuple[int, int] | None
+    parameter: str
+
+    @classmethod
+    def from_result(cls, result: StructureSelection, *, ax: "Axes | None" = None) -> Self:
+        """Draw the table of a selection.
+
+        Parameters
+        ----------
+        result : StructureSelection
+        ax : matplotlib axes, optional
+        """
+        display = cls(
+            structures=result.structures,
+            numbers=result.numbers,
+            values=result.values,
+            best_index=result.best_index,
+            parameter=result.parameter,
+        )
+        return display.plot(ax=ax)
+
+    def plot(self, *, ax: "Axes | None" = None) -> Self:
+        """Draw on axes, on new ones by default; they are kept as ``ax_`` and ``figure_``."""
+        ax = new_axes(8, 5) if ax is None else ax
+        colours = cluster_colours(len(self.structures))
+        entries = []
+        for row, (name, colour) in enumerate(zip(self.structures, colours, strict=True)):
+            marker = _MARKERS[row % len(_MARKERS)]
+            (line,) = ax.plot(self.numbers, self.values[row], color=colour, marker=marker, markersize=4, linewidth=1)
+            entries.append((line, name))
+        if self.best_index is not None:
+            row, column = self.best_index
+            style = {"markersize": 12, "markerfacecolor": "none", "markeredgecolor": INK, "linestyle": "none"}
+            (ring,) = ax.plot(self.numbers[column], self.values[row, column], marker="o", **style)  # type: ignore[arg-type]
+            entries.append((ring, f"lowest: {self.structures[row]}, {self.numbers[column]}"))
+        legend_beside(ax, entries)
+        ax.set_xticks(self.numbers)
+        ax.set_xlabel(self.parameter, color=INK)
+        ax.set_ylabel("bic", color=INK)
         tidy_axes(ax)
         self.ax_ = ax
         self.figure_ = ax.figure

@@ -104,8 +104,8 @@ def select_n_components(
     """
     n = _num_samples(X)
     combined = combined_side(n, y, must_link, cannot_link, side, sample_id)
-    name = _parameter_of(estimator) if parameter is None else parameter
-    numbers = _read_candidates(candidates, name, combined)
+    name = parameter_of(estimator) if parameter is None else parameter
+    numbers = read_candidates(candidates, name, combined)
     seed, fold_seed = seeds(random_state, estimator)
     setting = Setting(estimator, name, seed)
     if isinstance(criterion, str) and criterion in INFORMATION_CRITERIA:
@@ -148,7 +148,8 @@ def _score(
     return score(model, X if len(test) == side.n_rows else _safe_indexing(X, test))
 
 
-def _parameter_of(estimator: Any) -> str:
+def parameter_of(estimator: Any) -> str:
+    """Return the name of an estimator's parameter for the number of components."""
     present = estimator.get_params()
     for name in _PARAMETERS:
         if name in present:
@@ -158,7 +159,8 @@ def _parameter_of(estimator: Any) -> str:
     )
 
 
-def _read_candidates(candidates: Iterable[int], name: str, side: SideInformation) -> IntArray:
+def read_candidates(candidates: Iterable[int], name: str, side: SideInformation) -> IntArray:
+    """Return the numbers to try; refuse those below the number of labelled classes."""
     numbers = np.array(list(candidates), dtype=np.int64)
     least = max(len(np.unique(side.labels[side.labels >= 0])), 1)
     if not len(numbers) or numbers.min() < least:

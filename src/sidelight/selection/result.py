@@ -122,12 +122,19 @@ def select(
 
     ``n_jobs`` is as in scikit-learn: None is one process, -1 all cores.
     """
-    tasks = [delayed(score)(candidate, fold) for candidate in candidates.tolist() for fold in folds]
-    results = Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
-    with _progress_bar(len(tasks)) if verbose else nullcontext(list) as shown:
-        scores = np.array(list(shown(results))).reshape(len(candidates), len(folds))
+    tasks = [(candidate, fold) for candidate in candidates.tolist() for fold in folds]
+    scores = np.array(score_all(score, tasks, n_jobs=n_jobs, verbose=verbose)).reshape(len(candidates), len(folds))
     selection = Selection(setting.parameter, candidates, criterion, scores, lower_is_better, None)
     return replace(selection, best_estimator=setting.fit(selection.best, X, side))
+
+
+def score_all(
+    score: Callable[..., float], tasks: Sequence[tuple[Any, ...]], *, n_jobs: int | None, verbose: bool
+) -> list[float]:
+    """Return ``score(*task)`` of every task, in their order, by parallel processes."""
+    results = Parallel(n_jobs=n_jobs, return_as="generator")([delayed(score)(*task) for task in tasks])
+    with _progress_bar(len(tasks)) if verbose else nullcontext(list) as shown:
+        return list(shown(results))
 
 
 @contextmanager

@@ -90,7 +90,7 @@ def _fit_both(X: FloatArray, truth: AnyArray, seed: int) -> Draw:
     links = draw_links(truth, n_must=_LINKS, n_cannot=0, random_state=seed)
     side = SideInformation.build(len(X), y=labels, must_link=links.must_link).as_blocks()
     free = ~side.mentioned
-    uninformed = LabelledMixture(10, random_state=seed).fit(X)
+    uninformed = LabelledMixture(10, covariance_type="full", random_state=seed).fit(X)
     informed = LabelledMixture(10, random_state=seed).fit(X, side=side)
     scores = [
         [

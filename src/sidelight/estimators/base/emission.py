@@ -16,9 +16,19 @@ from sidelight.families.conjugate.product import ProductFamily
 from sidelight.families.gaussian import (
     CovariancePrior,
     DiagonalGaussian,
+    EEIGaussian,
+    EEVGaussian,
+    EIIGaussian,
+    EVEGaussian,
+    EVIGaussian,
+    EVVGaussian,
     FullGaussian,
     SphericalGaussian,
     TiedGaussian,
+    VEEGaussian,
+    VEIGaussian,
+    VEVGaussian,
+    VVEGaussian,
 )
 from sidelight.families.student import DiagonalStudent, FullStudent, LikelihoodStudent, student_of
 from sidelight.families.subspace import Subspace, principal_subspace
@@ -27,13 +37,31 @@ from sidelight.inference.starts import SAMPLE_ROWS
 from sidelight.tables.schema import Schema, kind_named
 from sidelight.tables.survey import Survey
 
-GaussianFamily = FullGaussian | TiedGaussian | DiagonalGaussian | SphericalGaussian
+GaussianFamily = FullGaussian | TiedGaussian | DiagonalGaussian | SphericalGaussian | EVEGaussian | VVEGaussian
 
+# mclust's names, from few parameters to many: volume, shape and orientation equal (E), varying (V) or identity (I).
+STRUCTURES: dict[str, type[GaussianFamily]] = {
+    "EII": EIIGaussian,
+    "VII": SphericalGaussian,
+    "EEI": EEIGaussian,
+    "VEI": VEIGaussian,
+    "EVI": EVIGaussian,
+    "VVI": DiagonalGaussian,
+    "EEE": TiedGaussian,
+    "VEE": VEEGaussian,
+    "EVE": EVEGaussian,
+    "VVE": VVEGaussian,
+    "EEV": EEVGaussian,
+    "VEV": VEVGaussian,
+    "EVV": EVVGaussian,
+    "VVV": FullGaussian,
+}
 COVARIANCE_TYPES: dict[str, type[GaussianFamily]] = {
     "full": FullGaussian,
     "tied": TiedGaussian,
     "diag": DiagonalGaussian,
     "spherical": SphericalGaussian,
+    **STRUCTURES,
 }
 CONJUGATE_COVARIANCE_TYPES: dict[str, type[NormalWishart] | type[NormalGamma] | type[LowRank]] = {
     "full": NormalWishart,
@@ -58,7 +86,8 @@ class LikelihoodGaussians:
 
     Parameters
     ----------
-    covariance_type : {"full", "tied", "diag", "spherical"}
+    covariance_type : str
+        One of ``COVARIANCE_TYPES``.
     prior_rows, prior_scale : float
         The prior is worth ``prior_rows`` rows whose variances are ``prior_scale`` times those of the table.
     """
@@ -210,20 +239,26 @@ def emission_of(schema: Schema, survey: Survey, settings: EmissionSettings) -> A
 
 def covariances_from_precisions(covariance_type: str, precisions: Any, n_components: int, d: int) -> FloatArray:
     """Return the covariances whose inverses a user gave as ``precisions_init``, in scikit-learn's shapes."""
-    shapes = {
-        "full": (n_components, d, d),
-        "tied": (d, d),
-        "diag": (n_components, d),
-        "spherical": (n_components,),
+    shapes: dict[type[GaussianFamily], tuple[int, ...]] = {
+        FullGaussian: (n_components, d, d),
+        TiedGaussian: (d, d),
+        DiagonalGaussian: (n_components, d),
+        SphericalGaussian: (n_components,),
     }
     array = np.asarray(precisions, dtype=float)
-    expected = shapes[covariance_type]
+    family = COVARIANCE_TYPES[covariance_type]
+    expected = shapes.get(family)
+    if expected is None:
+        raise ValueError(
+            f"precisions_init cannot be given with covariance_type={covariance_type!r}, whose covariances share "
+            "something; leave it out, or use 'full', 'tied', 'diag' or 'spherical'."
+        )
     if array.shape != expected:
         raise ValueError(
             f"precisions_init has shape {array.shape}; covariance_type={covariance_type!r} with {n_components} "
             f"components and {d} features needs {expected}."
         )
-    return np.linalg.inv(array) if covariance_type in ("full", "tied") else 1.0 / array
+    return np.linalg.inv(array) if family in (FullGaussian, TiedGaussian) else 1.0 / array
 
 
 _GOLDEN_RATIO = 0.5 * (1.0 + 5.0**0.5)

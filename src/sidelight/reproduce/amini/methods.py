@@ -90,10 +90,16 @@ def draw_per_class(name: str, per_class: int, seed: int, *, unit: bool = False) 
 def plain_mixture(method: str, n_classes: int, seed: int) -> LabelledMixture:
     """Return EM or CEM with the start of the lecture, or with our own."""
     if method == "LabelledMixture":
-        return LabelledMixture(n_classes, tol=1e-6, max_iter=1000, random_state=seed)
+        return LabelledMixture(n_classes, covariance_type="full", tol=1e-6, max_iter=1000, random_state=seed)
     assignment = {"EM": "soft", "CEM": "hard"}[method]
     return LabelledMixture(
-        n_classes, assignment=assignment, init_params="k-means++", tol=1e-6, max_iter=1000, random_state=seed
+        n_classes,
+        covariance_type="full",
+        assignment=assignment,
+        init_params="k-means++",
+        tol=1e-6,
+        max_iter=1000,
+        random_state=seed,
     )
 
 
@@ -189,7 +195,7 @@ def measure_partition(setting: Setting, method: str, seed: int) -> Mapping[str, 
     models: Mapping[str, Callable[[], Any]] = {
         "K-means": lambda: KMeans(drawn.n_classes, init="random", n_init=1, random_state=seed),
         "hierarchical": lambda: AgglomerativeClustering(drawn.n_classes),
-        "LabelledMixture": lambda: LabelledMixture(drawn.n_classes, random_state=seed),
+        "LabelledMixture": lambda: LabelledMixture(drawn.n_classes, covariance_type="full", random_state=seed),
         "BayesianMixture": lambda: BayesianMixture(drawn.n_classes, random_state=seed),
     }
     one = np.zeros(len(drawn.y), dtype=int)

@@ -58,7 +58,7 @@ def measure_set(setting: Setting, method: str, seed: int) -> Mapping[str, float]
         "SS-DPGMM": lambda: SSDPGMM(TRUNCATION[name], random_state=seed),
         "HMRF-KMeans": lambda: HMRFKMeans(n_classes, random_state=seed),
         "BayesianMixture": lambda: BayesianMixture(random_state=seed),
-        "LabelledMixture": lambda: LabelledMixture(random_state=seed),
+        "LabelledMixture": lambda: LabelledMixture(covariance_type="full", random_state=seed),
         "GraphPropagation": lambda: GraphPropagation(),
     }
     return scores(drawn, fitted_labels(drawn, models, method))
