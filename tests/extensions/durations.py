@@ -53,6 +53,12 @@ class GammaExponential(ConjugateFamily[ExponentialParameters, CellStatistics]):
         """Return −Σ KL(q ‖ p)."""
         return -float(gamma_divergence(*parameters, self.shapes, self.rates).sum())
 
+    def log_evidence(self, statistics):
+        """Return Σ_j ln [Γ(a) b0^a0] − ln [Γ(a0) b^a]."""
+        shapes, rates = self.update(statistics)
+        terms = gammaln(shapes) - gammaln(self.shapes) + self.shapes * np.log(self.rates) - shapes * np.log(rates)
+        return terms.sum(axis=1)
+
     def divergence(self, parameters):
         """Return the symmetric divergences of all pairs of components."""
         return symmetric_gamma_divergence(*parameters)
