@@ -23,7 +23,8 @@ from sidelight.inference.mixture import Mixture
 from sidelight.kernels.loops import NUMPY
 from sidelight.metrics import clustering_accuracy_score
 from sidelight.side import SideInformation, draw_labels
-from sidelight.tables.schema import encode, learn_schema
+from sidelight.tables.encoding import encode
+from sidelight.tables.schema import learn_schema
 from sidelight.tables.survey import survey_columns
 from sidelight.tables.table import ArrayTable, Rows
 from sidelight.weights import DirichletWeights

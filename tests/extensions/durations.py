@@ -11,7 +11,7 @@ from sidelight.families.conjugate.family import ConjugateFamily, gamma_divergenc
 from sidelight.families.evaluators.cells import CellwisePredictive, cell_evaluator
 from sidelight.families.exponential import CellStatistics
 from sidelight.tables.comparison import RATES
-from sidelight.tables.schema import ColumnKind, register_kind
+from sidelight.tables.kinds import ColumnKind, register_kind
 
 
 @storable("durations.ExponentialParameters")

@@ -54,7 +54,9 @@ def test_the_evidence_of_a_family_is_the_integral_over_its_rates():
     durations = np.array([[2.0, 3.0], [1.0, np.nan], [4.0, 5.0]])
     family = GammaExponential(np.array([1.5, 2.0]), np.array([3.0, 1.0]))
     seen = ~np.isnan(durations)
-    statistics = CellStatistics(np.array([3.0]), seen.sum(axis=0)[None].astype(float), np.nansum(durations, axis=0)[None])
+    statistics = CellStatistics(
+        np.array([3.0]), seen.sum(axis=0)[None].astype(float), np.nansum(durations, axis=0)[None]
+    )
 
     def column(number):
         cells = durations[seen[:, number], number]

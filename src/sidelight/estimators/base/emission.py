@@ -34,7 +34,8 @@ from sidelight.families.student import DiagonalStudent, FullStudent, LikelihoodS
 from sidelight.families.subspace import Subspace, principal_subspace
 from sidelight.inference.protocols import AnyFamily
 from sidelight.inference.starts import SAMPLE_ROWS
-from sidelight.tables.schema import Schema, kind_named
+from sidelight.tables.kinds import kind_named
+from sidelight.tables.schema import Schema
 from sidelight.tables.survey import Survey
 
 GaussianFamily = FullGaussian | TiedGaussian | DiagonalGaussian | SphericalGaussian | EVEGaussian | VVEGaussian

@@ -27,9 +27,10 @@ from sidelight.kernels.loops import Backend, backend_for
 from sidelight.metrics import Violations, violations
 from sidelight.side import SideInformation
 from sidelight.side.transforms import pooled
+from sidelight.tables.encoding import encode
 from sidelight.tables.power import table_log_jacobian, transformed, transformed_table
 from sidelight.tables.power_choice import learn_powers
-from sidelight.tables.schema import FamilyChoice, Schema, encode, learn_schema
+from sidelight.tables.schema import FamilyChoice, Schema, learn_schema
 from sidelight.tables.survey import Survey, survey_columns, survey_finite
 from sidelight.tables.table import ArrayTable, Rows, Table
 from sidelight.tables.validation import admit_table, check_integer, check_number, column_names, read_table, read_weights
