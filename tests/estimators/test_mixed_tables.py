@@ -9,7 +9,8 @@ from oracles.mixed_tables import draw_truth
 from sidelight.couplings.independent import Independent
 from sidelight.couplings.potts import PottsField, atoms_of, lay_stages
 from sidelight.estimators.base.clusters import lay_out
-from sidelight.estimators.base.emission import ConjugateGaussians, emission_of
+from sidelight.estimators.base.conjugate_gaussians import ConjugateGaussians
+from sidelight.estimators.base.emission import emission_of
 from sidelight.estimators.starts.sample import STARTS, Problem, Sample, embedding, start_rows
 from sidelight.families.conjugate import (
     DirichletCategorical,
