@@ -17,7 +17,8 @@ from sidelight.estimators.base.likelihood_gaussians import (
     LikelihoodGaussians,
     covariances_from_precisions,
 )
-from sidelight.estimators.base.mixture import Fitted, MixtureEstimator, Model
+from sidelight.estimators.base.mixture import MixtureEstimator
+from sidelight.estimators.base.model import Fitted, Model
 from sidelight.estimators.base.noise import NoiseComponent
 from sidelight.estimators.registry import register
 from sidelight.estimators.starts.merging import bic

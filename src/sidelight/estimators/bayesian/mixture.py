@@ -21,7 +21,8 @@ from sidelight.estimators.base.conjugate_gaussians import (
 )
 from sidelight.estimators.base.emission import EmissionSettings, emission_of
 from sidelight.estimators.base.expected_gaussians import expected_gaussians
-from sidelight.estimators.base.mixture import Ascent, Fitted, MixtureEstimator, Model, Plan
+from sidelight.estimators.base.mixture import MixtureEstimator
+from sidelight.estimators.base.model import Ascent, Fitted, Model, Plan
 from sidelight.estimators.base.noise import NoiseComponent
 from sidelight.estimators.bayesian.search import SEARCH_ROWS, most_groups, search, structures
 from sidelight.estimators.bayesian.stream import KeptStream, follow_batch
