@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits
 
 from sidelight import LabelledMixture
 from sidelight.couplings.independent import Independent
-from sidelight.estimators.base.emission import COVARIANCE_TYPES
+from sidelight.estimators.base.likelihood_gaussians import COVARIANCE_TYPES
 from sidelight.families.gaussian import CovariancePrior
 from sidelight.inference.executors.threads import Threads
 from sidelight.inference.mixture import Mixture, MixtureState

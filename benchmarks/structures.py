@@ -19,7 +19,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from sidelight.couplings.independent import Independent
-from sidelight.estimators.base.emission import STRUCTURES
+from sidelight.estimators.base.likelihood_gaussians import STRUCTURES
 from sidelight.families.gaussian import CovariancePrior
 from sidelight.inference.mixture import Mixture
 from sidelight.inference.starts import component_means, state_given

@@ -8,7 +8,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import sidelight
 from sidelight import LabelledMixture, SideInformation
-from sidelight.estimators.base.emission import STRUCTURES
+from sidelight.estimators.base.likelihood_gaussians import STRUCTURES
 from sidelight.exceptions import SingularCovarianceError
 from sidelight.plots.components import gaussians_of
 

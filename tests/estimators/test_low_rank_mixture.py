@@ -8,7 +8,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 from sidelight import BayesianMixture, load, save
-from sidelight.estimators.base.emission import spread_numbers
+from sidelight.estimators.base.expected_gaussians import spread_numbers
 from sidelight.estimators.starts.sample import embedding, rotated
 from sidelight.tables.schema import Schema
 from sidelight.tables.survey import survey_columns

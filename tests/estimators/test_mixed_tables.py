@@ -9,7 +9,8 @@ from oracles.mixed_tables import draw_truth
 from sidelight.couplings.independent import Independent
 from sidelight.couplings.potts import PottsField, atoms_of, lay_stages
 from sidelight.estimators.base.clusters import lay_out
-from sidelight.estimators.base.emission import ConjugateGaussians, emission_of
+from sidelight.estimators.base.conjugate_gaussians import ConjugateGaussians
+from sidelight.estimators.base.emission import emission_of
 from sidelight.estimators.starts.sample import STARTS, Problem, Sample, embedding, start_rows
 from sidelight.families.conjugate import (
     DirichletCategorical,
@@ -23,7 +24,8 @@ from sidelight.inference.mixture import Mixture
 from sidelight.kernels.loops import NUMPY
 from sidelight.metrics import clustering_accuracy_score
 from sidelight.side import SideInformation, draw_labels
-from sidelight.tables.schema import encode, learn_schema
+from sidelight.tables.encoding import encode
+from sidelight.tables.schema import learn_schema
 from sidelight.tables.survey import survey_columns
 from sidelight.tables.table import ArrayTable, Rows
 from sidelight.weights import DirichletWeights

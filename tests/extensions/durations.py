@@ -11,7 +11,7 @@ from sidelight.families.conjugate.family import ConjugateFamily, gamma_divergenc
 from sidelight.families.evaluators.cells import CellwisePredictive, cell_evaluator
 from sidelight.families.exponential import CellStatistics
 from sidelight.tables.comparison import RATES
-from sidelight.tables.schema import ColumnKind, register_kind
+from sidelight.tables.kinds import ColumnKind, register_kind
 
 
 @storable("durations.ExponentialParameters")
@@ -52,6 +52,12 @@ class GammaExponential(ConjugateFamily[ExponentialParameters, CellStatistics]):
     def log_prior(self, parameters):
         """Return −Σ KL(q ‖ p)."""
         return -float(gamma_divergence(*parameters, self.shapes, self.rates).sum())
+
+    def log_evidence(self, statistics):
+        """Return Σ_j ln [Γ(a) b0^a0] − ln [Γ(a0) b^a]."""
+        shapes, rates = self.update(statistics)
+        terms = gammaln(shapes) - gammaln(self.shapes) + self.shapes * np.log(self.rates) - shapes * np.log(rates)
+        return terms.sum(axis=1)
 
     def divergence(self, parameters):
         """Return the symmetric divergences of all pairs of components."""

@@ -9,9 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from durations import GammaExponential, log_evidence
+from scipy.integrate import quad
+from scipy.stats import gamma
 
 import sidelight
 from sidelight import BayesianMixture, LabelledMixture, PairwiseMixture
+from sidelight.families.exponential import CellStatistics
 from sidelight.plots import cluster_profiles, profile_words
 from sidelight.report import html_report
 from sidelight.tables.schema import learn_schema
@@ -45,6 +48,23 @@ def test_the_bound_of_one_component_is_the_evidence():
     model = BayesianMixture(1, family="duration", weights="dirichlet", concentration=1.0, random_state=0).fit(column)
     mean = column["call (s)"].mean()
     assert model.lower_bound_ * 240 == pytest.approx(log_evidence(column["call (s)"].to_numpy(), 1.0, mean), rel=1e-10)
+
+
+def test_the_evidence_of_a_family_is_the_integral_over_its_rates():
+    durations = np.array([[2.0, 3.0], [1.0, np.nan], [4.0, 5.0]])
+    family = GammaExponential(np.array([1.5, 2.0]), np.array([3.0, 1.0]))
+    seen = ~np.isnan(durations)
+    statistics = CellStatistics(
+        np.array([3.0]), seen.sum(axis=0)[None].astype(float), np.nansum(durations, axis=0)[None]
+    )
+
+    def column(number):
+        cells = durations[seen[:, number], number]
+        prior = gamma(family.shapes[number], scale=1.0 / family.rates[number])
+        return quad(lambda rate: prior.pdf(rate) * np.prod(rate * np.exp(-rate * cells)), 0, np.inf)[0]
+
+    expected = np.log(column(0)) + np.log(column(1))
+    np.testing.assert_allclose(family.log_evidence(statistics), [expected], rtol=1e-8)
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.1])

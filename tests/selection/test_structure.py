@@ -6,7 +6,7 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris, make_blobs
 
 from sidelight import LabelledMixture
-from sidelight.estimators.base.emission import STRUCTURES
+from sidelight.estimators.base.likelihood_gaussians import STRUCTURES
 from sidelight.selection import select_structure
 
 IRIS = load_iris().data

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sidelight.tables.comparison import DATES, MEANS, RATES, SHARES, Contrast
-from sidelight.tables.schema import all_kinds
+from sidelight.tables.kinds import all_kinds
 
 
 def contrast(values, weights, rest_values, rest_weights, deviation):

@@ -11,7 +11,8 @@ from scipy.sparse import coo_array, csr_array
 from sklearn.base import BaseEstimator
 
 from sidelight.exceptions import IgnoredColumnWarning
-from sidelight.tables.schema import encode, learn_schema
+from sidelight.tables.encoding import encode
+from sidelight.tables.schema import learn_schema
 from sidelight.tables.survey import survey_columns
 from sidelight.tables.table import ArrayTable
 from sidelight.tables.validation import admit_table, read_table

@@ -10,7 +10,9 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._typing import AnyArray, FloatArray, IntArray
-from sidelight.tables.schema import ColumnKind, Schema, encode, kind_named
+from sidelight.tables.encoding import encode
+from sidelight.tables.kinds import ColumnKind, kind_named
+from sidelight.tables.schema import Schema
 from sidelight.tables.validation import as_frame, column_names
 
 CHUNK_ROWS = 20_000

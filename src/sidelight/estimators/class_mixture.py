@@ -10,8 +10,10 @@ from sidelight._typing import FloatArray
 from sidelight.couplings.class_penalty.coupling import ClassPenalty, MeanFieldMemory, overlap
 from sidelight.couplings.class_penalty.pair_sums import PairSums
 from sidelight.estimators.base.clusters import Layout, lay_out
-from sidelight.estimators.base.emission import COVARIANCE_TYPES, EmissionSettings, LikelihoodGaussians
-from sidelight.estimators.base.mixture import Ascent, Fitted, MixtureEstimator, Model
+from sidelight.estimators.base.emission import EmissionSettings
+from sidelight.estimators.base.likelihood_gaussians import COVARIANCE_TYPES, LikelihoodGaussians
+from sidelight.estimators.base.mixture import MixtureEstimator
+from sidelight.estimators.base.model import Ascent, Fitted, Model
 from sidelight.estimators.class_allocation import allocate, unreached
 from sidelight.estimators.registry import register
 from sidelight.estimators.starts.merging import Stage, lowest_bic, merge_down

@@ -10,7 +10,7 @@ from sidelight._typing import LabelArray
 from sidelight.couplings.link_graph import HARD, SOFT, LinkedRows, LinkGraphs, Prior, link_graphs, linked_rows, plan
 from sidelight.estimators.base.clusters import Layout
 from sidelight.estimators.base.link_mixture import LINK_STARTS, LinkMixture, LinkStart
-from sidelight.estimators.base.mixture import Fitted, Model
+from sidelight.estimators.base.model import Fitted, Model
 from sidelight.estimators.registry import register
 from sidelight.estimators.starts.sample import Problem
 from sidelight.exceptions import ContradictionError, InfeasibleError

@@ -9,16 +9,16 @@ from sidelight._typing import IntArray
 from sidelight.couplings.chunklets import ChunkletCoupling
 from sidelight.couplings.independent import Hard, Independent
 from sidelight.estimators.base.clusters import Layout, lay_out
-from sidelight.estimators.base.emission import (
+from sidelight.estimators.base.emission import EmissionSettings, emission_of
+from sidelight.estimators.base.likelihood_gaussians import (
     COVARIANCE_TYPES,
     STRUCTURES,
-    EmissionSettings,
     GaussianFamily,
     LikelihoodGaussians,
     covariances_from_precisions,
-    emission_of,
 )
-from sidelight.estimators.base.mixture import Fitted, MixtureEstimator, Model
+from sidelight.estimators.base.mixture import MixtureEstimator
+from sidelight.estimators.base.model import Fitted, Model
 from sidelight.estimators.base.noise import NoiseComponent
 from sidelight.estimators.registry import register
 from sidelight.estimators.starts.merging import bic

@@ -8,7 +8,7 @@ import numpy as np
 from sidelight.couplings.pairwise import PairCoupling
 from sidelight.estimators.base.clusters import Layout
 from sidelight.estimators.base.link_mixture import PLAIN_STARTS, LinkMixture, LinkStart
-from sidelight.estimators.base.mixture import Model
+from sidelight.estimators.base.model import Model
 from sidelight.estimators.registry import register
 from sidelight.estimators.starts.sample import Problem
 from sidelight.inference.progress import Callback

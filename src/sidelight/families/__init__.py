@@ -17,7 +17,7 @@ from sidelight.families.conjugate import (
 )
 from sidelight.families.gaussian import Date, Gaussian
 from sidelight.families.student import StudentT
-from sidelight.tables.schema import register_kind
+from sidelight.tables.kinds import register_kind
 
 for _kind in (
     Ignored,

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import _num_samples
 
 from sidelight._typing import FloatArray, IntArray
-from sidelight.estimators.base.emission import COVARIANCE_TYPES, STRUCTURES
+from sidelight.estimators.base.likelihood_gaussians import COVARIANCE_TYPES, STRUCTURES
 from sidelight.exceptions import SingularCovarianceError
 from sidelight.selection.number import bic, parameter_of, read_candidates
 from sidelight.selection.result import Setting, combined_side, score_all, seeds

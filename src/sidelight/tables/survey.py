@@ -13,7 +13,8 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 
 from sidelight._typing import AnyArray, BoolArray, FloatArray, IntArray
-from sidelight.tables.schema import Schema, kind_named
+from sidelight.tables.kinds import kind_named
+from sidelight.tables.schema import Schema
 from sidelight.tables.table import Table, row_ranges
 from sidelight.tables.usual_values import is_usual
 

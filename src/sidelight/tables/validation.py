@@ -12,6 +12,9 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from sidelight._typing import AnyArray, FloatArray
 
+# How many values a message shows of many.
+SHOWN = 5
+
 
 def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
     """Refuse a value that is none of the choices."""
@@ -48,6 +51,12 @@ def column_names(X: Any) -> tuple[Any, ...] | None:
 def column_label(number: int, names: tuple[Any, ...] | None) -> str:
     """Return what messages call a column."""
     return f"column {number}" if names is None else f"column {names[number]!r}"
+
+
+def some_of(values: Any) -> str:
+    """Return the first few of a sequence of values, as messages write them."""
+    shown = ", ".join(repr(value) for value in values[:SHOWN])
+    return shown if len(values) <= SHOWN else f"{shown}, … ({len(values)} in all)"
 
 
 def read_table(estimator: BaseEstimator, X: Any, *, reset: bool) -> AnyArray:

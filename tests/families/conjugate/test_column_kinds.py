@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sidelight.estimators.base.emission import ConjugateGaussians, expected_spread
+from sidelight.estimators.base.conjugate_gaussians import ConjugateGaussians
+from sidelight.estimators.base.expected_gaussians import expected_spread
 from sidelight.families.conjugate import Bernoulli, Categorical, Multinomial, NegativeBinomial, Ordinal, Poisson
 from sidelight.families.gaussian import Gaussian
 from sidelight.tables.frame import RawColumn

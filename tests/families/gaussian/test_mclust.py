@@ -17,7 +17,7 @@ import pytest
 from sklearn.datasets import load_iris, load_wine
 
 from oracles.mixtures import assigned, mixture_of
-from sidelight.estimators.base.emission import STRUCTURES
+from sidelight.estimators.base.likelihood_gaussians import STRUCTURES
 from sidelight.estimators.starts.merging import bic
 from sidelight.families.gaussian import CovariancePrior, VVEGaussian
 from sidelight.families.gaussian.principal_axes import principal_axes

@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 
 from oracles.densities import log_density
 from oracles.mixtures import mixture_of
-from sidelight.estimators.base.emission import STRUCTURES
+from sidelight.estimators.base.likelihood_gaussians import STRUCTURES
 from sidelight.exceptions import SingularCovarianceError
 from sidelight.families.gaussian import CovariancePrior
 from sidelight.families.gaussian.common_orientation import OrientedStatistics

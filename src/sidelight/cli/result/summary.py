@@ -23,7 +23,7 @@ _STATEMENTS = {"labels": "labels", "must": "must-links", "cannot": "cannot-links
 
 def input_lines(path: Path, given: FitInput) -> list[str]:
     """Say what was found in a table, which columns are left out, and what the side information is."""
-    from sidelight.tables.schema import all_kinds
+    from sidelight.tables.kinds import all_kinds
 
     features, side = given.features, given.side
     lines = [f"{path}: {side.n_rows} rows."]
@@ -51,7 +51,7 @@ def scale_lines(model: Any) -> list[str]:
 
 def summarise(given: FitInput, model: Any, probability: FloatArray) -> dict[str, Any]:
     """Return what a fit found as plain values; the probability (n,) is that of the cluster of each row."""
-    from sidelight.tables.schema import kind_named
+    from sidelight.tables.kinds import kind_named
 
     features, violations = given.features, model.violations_
     # Noise, -1, is counted first.

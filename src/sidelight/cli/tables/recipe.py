@@ -138,7 +138,7 @@ def _numbers(values: Any) -> Any:
 
 def _refuse_misfits(file: TableFile, column: Column, values: Any) -> None:
     """Refuse numbers that the kind of their column does not take."""
-    from sidelight.tables.schema import kind_named
+    from sidelight.tables.kinds import kind_named
 
     kind = kind_named(column.kind)
     misfits = np.flatnonzero(kind.misfits(values))

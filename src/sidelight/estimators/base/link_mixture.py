@@ -10,7 +10,8 @@ from sklearn.utils.extmath import row_norms
 
 from sidelight._typing import FloatArray, IntArray
 from sidelight.estimators.base.clusters import Layout, lay_out_classes
-from sidelight.estimators.base.emission import COVARIANCE_TYPES, EmissionSettings, LikelihoodGaussians
+from sidelight.estimators.base.emission import EmissionSettings
+from sidelight.estimators.base.likelihood_gaussians import COVARIANCE_TYPES, LikelihoodGaussians
 from sidelight.estimators.base.mixture import MixtureEstimator
 from sidelight.estimators.starts.sample import Problem, Sample, StartRows, at_means, from_kmeans_plus_plus
 from sidelight.graphs.ward import constrained_ward

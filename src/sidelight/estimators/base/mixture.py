@@ -1,18 +1,18 @@
 """The fit of every mixture: one skeleton, with hooks for what an estimator decides."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Iterable
 from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from sidelight._typing import FloatArray, IntArray, LabelArray
+from sidelight._typing import IntArray, LabelArray
 from sidelight.couplings.independent import Independent
 from sidelight.estimators.base.clusters import Layout, Results, cluster_names, cluster_order
 from sidelight.estimators.base.emission import EmissionSettings, emission_of
+from sidelight.estimators.base.model import Ascent, Fitted, Model, Plan
 from sidelight.estimators.base.prediction import FittedMixture
 from sidelight.estimators.starts.outliers import outlying_rows, steady_survey
 from sidelight.estimators.starts.sample import Problem, Sample, StartRows, embedding, start_rows
@@ -21,88 +21,15 @@ from sidelight.inference.executors.threads import Threads, one_blas_thread
 from sidelight.inference.loop import Recorder, ascend_from, warn_unless_converged
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.progress import Callback
-from sidelight.inference.protocols import AnyFamily, Coupling, RowCoupling, Weights
+from sidelight.inference.protocols import AnyFamily
 from sidelight.inference.pruning import Fit
 from sidelight.kernels.loops import Backend, backend_for
 from sidelight.metrics import Violations, violations
 from sidelight.side import SideInformation
-from sidelight.side.transforms import pooled
-from sidelight.tables.power import table_log_jacobian, transformed, transformed_table
-from sidelight.tables.power_choice import learn_powers
-from sidelight.tables.schema import FamilyChoice, Schema, encode, learn_schema
-from sidelight.tables.survey import Survey, survey_columns, survey_finite
-from sidelight.tables.table import ArrayTable, Rows, Table
-from sidelight.tables.validation import admit_table, check_integer, check_number, column_names, read_table, read_weights
-
-# What messages call columns of numbers.
-_NUMBERS = {"gaussian": "Gaussian", "student_t": "Student t"}
-
-
-class Model(NamedTuple):
-    """What an estimator puts together for some rows, beside the family.
-
-    Parameters
-    ----------
-    weights : Weights
-        Sizes of the components.
-    couplings : tuple of Coupling
-        How side information enters the E-step.
-    row_weights : (n,), optional
-        How much rows count in the pass; all one where None.
-    codes : (n,), optional
-        Label codes that rows outside the couplings are held to.
-    row_coupling : RowCoupling, optional
-        How rows outside the couplings choose; softly where None.
-    """
-
-    weights: Weights
-    couplings: tuple[Coupling[Any, Any], ...] = ()
-    row_weights: FloatArray | None = None
-    codes: IntArray | None = None
-    row_coupling: RowCoupling | None = None
-
-
-class Plan(NamedTuple):
-    """What a fit sets out with.
-
-    Parameters
-    ----------
-    family : Family
-    layout : Layout
-    start : callable
-        Makes the state to start from: of the first start, the second and so on, by the mixture and its sample.
-    """
-
-    family: AnyFamily
-    layout: Layout
-    start: Callable[[int, Mixture, Sample], MixtureState]
-
-
-class Fitted(NamedTuple):
-    """What a fit gives.
-
-    Parameters
-    ----------
-    fit : Fit
-        The mixture on its data, and how it got there.
-    total_weight : float
-        How many rows it counts for.
-    classes : (components,), optional
-        The class of each component, labelled ones first in the order of the labels; those of the weights if not given.
-    """
-
-    fit: Fit
-    total_weight: float
-    classes: IntArray | None = None
-
-
-class Ascent(NamedTuple):
-    """Where the ascent from the starts led, the sample it started from, and who records its steps."""
-
-    fit: Fit
-    sample: Sample
-    total_weight: float
-    recorder: Recorder
+from sidelight.tables.power import table_log_jacobian
+from sidelight.tables.survey import Survey
+from sidelight.tables.table import Rows
+from sidelight.tables.validation import check_integer, check_number
 
 
 class MixtureEstimator(FittedMixture):
@@ -112,18 +39,10 @@ class MixtureEstimator(FittedMixture):
     belong (:meth:`_layout`), how side information enters (:meth:`_model`), and where to start (:meth:`_start`).
     """
 
-    family: FamilyChoice
-
     # Compiled loops pay as soon as they would in a fit of this many passes.
     passes_expected = 10
-    # Whether Gaussian columns may have missing cells.
-    takes_missing = False
     # Whether to keep the model before every step; an estimator with a parameter of this name asks its user.
     keep_history: bool | None = False
-    # Which columns to transform; an estimator with a parameter of this name asks its user.
-    power: str | bool = False
-
-    _schema: Schema
 
     def __init__(
         self,
@@ -244,15 +163,12 @@ class MixtureEstimator(FittedMixture):
         self
         """
         self._check_parameters()
-        table = self._read_table(X, reset=True)
-        known = self._read_side(table.shape[0], y, must_link, cannot_link, side, sample_id)
-        weights = read_weights(sample_weight, table.shape[0])
-        problem = Problem(self._on_chosen_scales(table, weights), known, weights)
+        problem = self._read_problem(X, y, must_link, cannot_link, side, sample_id, sample_weight, reset=True)
         with one_blas_thread():
             survey = self._survey(problem.table, problem.weights)
             fitted = self._fit(problem, survey)
             warn_unless_converged(fitted.fit.trace, self.max_iter)
-            self._store(fitted, known)
+            self._store(fitted, problem.side)
         return self
 
     def _fit(self, problem: Problem, survey: Survey) -> Fitted:
@@ -333,63 +249,6 @@ class MixtureEstimator(FittedMixture):
             f"n_components={layout.n_components} is more than the n_samples = {n_rows} rows that count; "
             "use fewer components."
         )
-
-    # --- what users pass ----------------------------------------------------------------------------------------------
-
-    def _read_side(
-        self, n: int, y: Any, must_link: Any, cannot_link: Any, side: SideInformation | None, sample_id: Any
-    ) -> SideInformation:
-        """Pool all side information; refuse statements that this estimator cannot use."""
-        return pooled(n, y, must_link, cannot_link, side, sample_id, takes=self.takes, refuse=self._refuse)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.takes_missing
-        tags.input_tags.sparse = self.family == "multinomial"
-        return tags
-
-    def _read_table(self, X: Any, *, reset: bool) -> Table:
-        """Return the table as numbers; ``reset`` when fitting, so that later tables are held against this one."""
-        if self.family == "gaussian" and not self.takes_missing:
-            array = read_table(self, X, reset=reset)
-            if reset:
-                self._schema = Schema.uniform("gaussian", array.shape[1], column_names(X))
-            return ArrayTable(transformed(array, self._schema.powers))
-        admitted = admit_table(self, X, sparse=self.family == "multinomial", reset=reset)
-        if reset:
-            self._schema = learn_schema(admitted, self.family)
-        return ArrayTable(encode(admitted, self._schema))
-
-    def _gives_numbers(self) -> bool:
-        """Say whether parameters give numbers in the units of columns, which must then keep them; none by default."""
-        return False
-
-    def _on_chosen_scales(self, table: Table, weights: FloatArray | None) -> Table:
-        """Return the table to fit: where ``power`` says so, with columns transformed; the schema has by what."""
-        if not self.power or table.is_sparse or self._gives_numbers():
-            return table
-        powers = learn_powers(table, weights, self._schema.of_kind("gaussian"))
-        if powers is None:
-            return table
-        self._schema = replace(self._schema, powers=powers)
-        return transformed_table(table, powers)
-
-    def _survey(self, table: Table, weights: FloatArray | None) -> Survey:
-        """Look at all cells once and refuse those that no component has a density for."""
-        if self.takes_missing:
-            return survey_columns(table, weights, self._schema)
-        if set(self._schema.kinds) == {"gaussian"}:
-            return survey_finite(self, table, weights)
-        found = survey_columns(table, weights, self._schema)
-        numbers = np.union1d(self._schema.of_family("gaussian"), self._schema.of_family("student_t"))
-        gaps = numbers[found.observed[numbers] < found.total]
-        if len(gaps):
-            raise ValueError(
-                f"X: {self._schema.label(gaps[0])} has missing cells; {type(self).__name__} needs a number in every "
-                f"cell of a {_NUMBERS[self._schema.families[gaps[0]]]} column: fill them in "
-                "(sklearn.impute.SimpleImputer), or use BayesianMixture."
-            )
-        return found
 
     # --- what is stored ----------------------------------------------------------------------------------------------
 

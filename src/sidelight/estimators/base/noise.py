@@ -9,7 +9,8 @@ from sidelight._typing import FloatArray, IntArray
 from sidelight.estimators.starts.sample import StartRows
 from sidelight.families.noise import Clusters, NoiseFamily
 from sidelight.inference.protocols import AnyFamily
-from sidelight.tables.schema import Schema, kind_named
+from sidelight.tables.kinds import kind_named
+from sidelight.tables.schema import Schema
 from sidelight.tables.survey import Survey
 from sidelight.weights import Beta, ClusterWeights, GivenShare, LearnedShare, NoiseWeights
 

@@ -1,6 +1,5 @@
 """What a fitted mixture says about rows: clusters, probabilities, densities, and rows of its own."""
 
-from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -9,21 +8,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from sidelight._typing import FloatArray, IntArray, LabelArray
 from sidelight.couplings.independent import Independent
-from sidelight.estimators.base.clusterer import SemiSupervisedClusterer
 from sidelight.estimators.base.clusters import KeptPosterior, Results
+from sidelight.estimators.base.reading import TableReader
 from sidelight.families.noise import NoiseFamily
 from sidelight.inference.executors.threads import Threads, one_blas_thread
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.protocols import AnyFamily
 from sidelight.kernels.loops import backend_for
 from sidelight.tables.power import PowerTransform, in_original_units, log_jacobian
-from sidelight.tables.schema import Schema
-from sidelight.tables.survey import Survey
-from sidelight.tables.table import Rows, Table
+from sidelight.tables.table import Rows
 from sidelight.weights import MaximumLikelihoodWeights
 
 
-class FittedMixture(KeptPosterior, SemiSupervisedClusterer):
+class FittedMixture(KeptPosterior, TableReader):
     """A mixture once it is fitted: its family, the parameters of its components and their clusters."""
 
     random_state: Any
@@ -36,15 +33,6 @@ class FittedMixture(KeptPosterior, SemiSupervisedClusterer):
     _family: AnyFamily
     _parameters: Any
     _log_weights: FloatArray
-    _schema: Schema
-
-    @abstractmethod
-    def _read_table(self, X: Any, *, reset: bool) -> Table:
-        """Return the table as numbers; ``reset`` when fitting, so that later tables are held against this one."""
-
-    @abstractmethod
-    def _survey(self, table: Table, weights: FloatArray | None) -> Survey:
-        """Look at all cells once and refuse those that no component has a density for."""
 
     @property
     def column_powers_(self) -> dict[Any, PowerTransform]:

@@ -11,18 +11,18 @@ from sidelight._typing import BoolArray, FloatArray, IntArray
 from sidelight.couplings.independent import Independent
 from sidelight.couplings.potts import FieldMemory, PottsField, atoms_of, lay_stages
 from sidelight.estimators.base.clusters import LEAST_OWNED, KeptHistory, Layout, classes_by_labels, lay_out
-from sidelight.estimators.base.emission import (
+from sidelight.estimators.base.conjugate_gaussians import (
     CONJUGATE_COVARIANCE_TYPES,
     ConjugateGaussians,
     ConjugateNumbers,
-    EmissionSettings,
     LearnedGaussians,
     LowRankGaussians,
-    emission_of,
-    expected_gaussians,
     given_prior,
 )
-from sidelight.estimators.base.mixture import Ascent, Fitted, MixtureEstimator, Model, Plan
+from sidelight.estimators.base.emission import EmissionSettings, emission_of
+from sidelight.estimators.base.expected_gaussians import expected_gaussians
+from sidelight.estimators.base.mixture import MixtureEstimator
+from sidelight.estimators.base.model import Ascent, Fitted, Model, Plan
 from sidelight.estimators.base.noise import NoiseComponent
 from sidelight.estimators.bayesian.search import SEARCH_ROWS, most_groups, search, structures
 from sidelight.estimators.bayesian.stream import KeptStream, follow_batch

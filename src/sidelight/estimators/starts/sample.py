@@ -25,7 +25,8 @@ from sidelight.inference.starts import (
     statistics_given,
 )
 from sidelight.side import SideInformation
-from sidelight.tables.schema import Schema, kind_named
+from sidelight.tables.kinds import kind_named
+from sidelight.tables.schema import Schema
 from sidelight.tables.survey import Survey
 from sidelight.tables.table import ArrayTable, Table
 

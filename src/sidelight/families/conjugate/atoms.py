@@ -17,7 +17,7 @@ from sidelight.kernels.loops import Backend
 from sidelight.tables.column_summary import usual_value_and_range
 from sidelight.tables.comparison import MEANS
 from sidelight.tables.frame import RawColumn
-from sidelight.tables.schema import Categories, ColumnKind
+from sidelight.tables.kinds import Categories, ColumnKind
 from sidelight.tables.survey import Survey
 from sidelight.tables.usual_values import has_usual_value, is_usual, most_frequent
 

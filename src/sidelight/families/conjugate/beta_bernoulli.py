@@ -23,7 +23,7 @@ from sidelight.kernels.loops import Backend
 from sidelight.tables.column_summary import share_of_yes
 from sidelight.tables.comparison import SHARES
 from sidelight.tables.frame import RawColumn
-from sidelight.tables.schema import Categories, ColumnKind, observed_integers
+from sidelight.tables.kinds import Categories, ColumnKind, observed_integers
 from sidelight.tables.survey import Survey
 
 

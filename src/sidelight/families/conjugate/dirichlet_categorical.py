@@ -24,7 +24,7 @@ from sidelight.kernels.loops import Backend
 from sidelight.tables.column_summary import shares_of_categories
 from sidelight.tables.comparison import SHARES
 from sidelight.tables.frame import RawColumn
-from sidelight.tables.schema import Categories, ColumnKind
+from sidelight.tables.kinds import Categories, ColumnKind
 from sidelight.tables.survey import Survey
 
 # Categories of a column that have a direction of their own; the others are too rare to make centres.

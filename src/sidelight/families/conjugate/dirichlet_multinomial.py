@@ -24,7 +24,7 @@ from sidelight.kernels.loops import Backend
 from sidelight.tables.column_summary import range_of_counts
 from sidelight.tables.comparison import RATES
 from sidelight.tables.frame import RawColumn
-from sidelight.tables.schema import Categories, ColumnKind, is_count
+from sidelight.tables.kinds import Categories, ColumnKind, is_count
 from sidelight.tables.survey import Survey
 
 _WORD_OCCURRENCES = 2.0

@@ -19,8 +19,8 @@ from sidelight.kernels.loops import Backend
 from sidelight.tables.column_summary import range_of_counts
 from sidelight.tables.comparison import RATES
 from sidelight.tables.frame import RawColumn
+from sidelight.tables.kinds import Categories, ColumnKind, is_count, observed_integers
 from sidelight.tables.quantiles import weighted_quantiles
-from sidelight.tables.schema import Categories, ColumnKind, is_count, observed_integers
 from sidelight.tables.survey import Survey
 
 # Above this mean a Gaussian describes counts as well as a Poisson distribution does.

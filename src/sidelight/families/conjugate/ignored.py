@@ -14,7 +14,7 @@ from sidelight.families.exponential import CountStatistics, LinearEvaluator
 from sidelight.kernels.loops import Backend
 from sidelight.tables.column_summary import only_value_or_range
 from sidelight.tables.frame import RawColumn
-from sidelight.tables.schema import Categories, ColumnKind
+from sidelight.tables.kinds import Categories, ColumnKind
 from sidelight.tables.survey import Survey
 
 

@@ -45,7 +45,7 @@ from sidelight.kernels.loops import Backend
 from sidelight.tables.column_summary import range_of_counts
 from sidelight.tables.comparison import RATES
 from sidelight.tables.frame import RawColumn
-from sidelight.tables.schema import Categories, ColumnKind, is_count
+from sidelight.tables.kinds import Categories, ColumnKind, is_count
 from sidelight.tables.survey import Survey
 
 # From counts most of which are zero to counts that are Poisson; a factor of two is less than a table can tell apart.

@@ -39,7 +39,7 @@ from sidelight.kernels.loops import Backend
 from sidelight.tables.column_summary import shares_in_order
 from sidelight.tables.comparison import SHARES
 from sidelight.tables.frame import RawColumn
-from sidelight.tables.schema import Categories, ColumnKind, observed_integers
+from sidelight.tables.kinds import Categories, ColumnKind, observed_integers
 from sidelight.tables.survey import Survey
 
 # Whole numbers with more different values are not taken for categories.

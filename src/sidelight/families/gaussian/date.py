@@ -9,7 +9,7 @@ from sidelight.families.gaussian.full import Gaussian, standardised
 from sidelight.tables.column_summary import range_of_dates
 from sidelight.tables.comparison import DATES
 from sidelight.tables.frame import RawColumn
-from sidelight.tables.schema import Categories, ColumnKind
+from sidelight.tables.kinds import Categories, ColumnKind
 from sidelight.tables.survey import Survey
 
 

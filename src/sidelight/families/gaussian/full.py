@@ -20,7 +20,7 @@ from sidelight.kernels.loops import Backend
 from sidelight.tables.column_summary import range_of_numbers
 from sidelight.tables.comparison import MEANS
 from sidelight.tables.frame import RawColumn
-from sidelight.tables.schema import Categories, ColumnKind
+from sidelight.tables.kinds import Categories, ColumnKind
 from sidelight.tables.survey import Survey
 
 # Above this many features the triangular form takes fewer operations than the quadratic features.

@@ -18,7 +18,7 @@ from sidelight.kernels.loops import Backend
 from sidelight.tables.column_summary import range_of_numbers
 from sidelight.tables.comparison import MEANS
 from sidelight.tables.frame import RawColumn
-from sidelight.tables.schema import Categories, ColumnKind
+from sidelight.tables.kinds import Categories, ColumnKind
 from sidelight.tables.survey import Survey
 
 

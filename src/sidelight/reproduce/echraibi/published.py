@@ -11,8 +11,10 @@ from sklearn.cluster import KMeans
 from sidelight._storable import storable
 from sidelight._typing import FloatArray, IntArray
 from sidelight.estimators.base.clusters import KeptHistory, Layout, classes_one_to_one, lay_out
-from sidelight.estimators.base.emission import ConjugateGaussians, EmissionSettings, given_prior
-from sidelight.estimators.base.mixture import Ascent, Fitted, MixtureEstimator, Model
+from sidelight.estimators.base.conjugate_gaussians import ConjugateGaussians, given_prior
+from sidelight.estimators.base.emission import EmissionSettings
+from sidelight.estimators.base.mixture import MixtureEstimator
+from sidelight.estimators.base.model import Ascent, Fitted, Model
 from sidelight.estimators.bayesian.mixture import WEIGHTS, most_components
 from sidelight.estimators.starts.sample import Problem, Sample, StartRows
 from sidelight.families.conjugate import ConjugateFamily, NormalWishart, printed_divergence
