@@ -45,9 +45,9 @@ def test_densities_are_those_of_scipy(covariance_type):
 @TYPES
 def test_statistics_are_sums_over_rows(covariance_type):
     rng = np.random.default_rng(1)
-    family, parameters, X, full = drawn(rng, covariance_type)
+    family, parameters, X, full = drawn(rng, covariance_type, n=12)
     r = rng.dirichlet(np.ones(3), size=len(X))
-    found = collect(family, parameters, X, r, block_rows=17)
+    found = collect(family, parameters, X, r, block_rows=5)
     for k, (mean, covariance, tail) in enumerate(zip(parameters.gaussians[0], full, parameters.tails, strict=True)):
         away = X - mean
         distances = np.einsum("ni,ij,nj->n", away, np.linalg.inv(covariance), away)
