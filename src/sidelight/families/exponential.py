@@ -10,7 +10,7 @@ import numpy as np
 from sidelight._storable import storable
 from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.families.evaluators.evaluator import Evaluator, Statistics
-from sidelight.kernels.loops import QuadraticForm, front, rows_per_block
+from sidelight.kernels.loops import Backend, QuadraticForm, front, has_missing, rows_per_block
 
 
 def add_up(values: FloatArray, groups: IntArray) -> FloatArray:
@@ -196,12 +196,12 @@ class LinearEvaluator(Evaluator[Statistics]):
         The log densities are these times the features.
     collect : callable
         Turns the accumulated (components, features) sums into the family's statistics.
-    count : callable, optional
-        ``count(block)`` returns the number of features the block needs, where the last ones are often all zero; only
-        these are filled and multiplied. All of them where not given.
+    n_complete : int, optional
+        How many features complete rows need, where those after them are zero but for missing cells: in blocks without
+        such cells, only these are filled and multiplied. All of them where not given.
     centre : (d,), optional
-        Given where the features are [1, x_i, x_i x_j (i <= j)] of rows measured from it: the log densities are a
-        quadratic form then.
+        Given where the features of complete rows are those of :func:`sidelight.kernels.loops.quadratic_features`
+        measured from it: the log densities are a quadratic form then.
     """
 
     def __init__(
@@ -209,7 +209,7 @@ class LinearEvaluator(Evaluator[Statistics]):
         fill: Callable[[AnyArray, FloatArray], None],
         coefficients: FloatArray,
         collect: Callable[[FloatArray], Statistics],
-        count: Callable[[AnyArray], int] | None = None,
+        n_complete: int | None = None,
         centre: FloatArray | None = None,
     ) -> None:
         n_components, n_features = coefficients.shape
@@ -220,8 +220,10 @@ class LinearEvaluator(Evaluator[Statistics]):
         padding = -n_components % 4
         self._coefficients = np.concatenate([coefficients, np.zeros((padding, n_features))])
         self._collect = collect
-        self._count = count
+        self._n_complete = n_features if n_complete is None else n_complete
         self._centre = centre
+        # The compiled loops want them in one piece.
+        self._complete_coefficients = np.ascontiguousarray(self._coefficients[:, : self._n_complete])
         self._feature_buffer = np.empty(n_features * self.block_rows)
         self._score_buffer = np.empty(len(self._coefficients) * self.block_rows)
         self._features = front(self._feature_buffer, n_features, 0)
@@ -231,7 +233,9 @@ class LinearEvaluator(Evaluator[Statistics]):
 
     def load(self, block: AnyArray) -> None:
         """Take a block of rows."""
-        n_features = self._coefficients.shape[1] if self._count is None else self._count(block)
+        n_features = self._coefficients.shape[1]
+        if self._n_complete < n_features and not has_missing(block):
+            n_features = self._n_complete
         self._features = front(self._feature_buffer, n_features, len(block))
         self._fill(block, self._features)
 
@@ -251,12 +255,33 @@ class LinearEvaluator(Evaluator[Statistics]):
         """Return the quadratic form of the log densities, where a centre says that they are one."""
         if self._centre is None:
             return None
-        return QuadraticForm(self._centre, self._coefficients, self._sums, min(self.block_rows, _SWEPT_ROWS))
+        sums, block_rows = self._sums[: self._n_complete], min(self.block_rows, _SWEPT_ROWS)
+        may_miss = self._n_complete < len(self._sums)
+        return QuadraticForm(self._centre, self._complete_coefficients, sums, block_rows, may_miss)
 
     def statistics(self) -> Statistics:
         """Return the statistics accumulated since the last call, and start anew."""
         sums, self._sums = self._sums, np.zeros_like(self._sums)
         return self._collect(sums.T)
+
+
+def quadratic_form_evaluator(
+    coefficients: FloatArray,
+    centre: FloatArray,
+    collect: Callable[[FloatArray], Statistics],
+    backend: Backend,
+) -> LinearEvaluator[Statistics]:
+    """Return an evaluator of a quadratic form of rows measured from ``centre`` (d,).
+
+    ``coefficients`` (components, features) are those of [1, x_i, x_i x_j (i <= j)], of [1, x_i, x_i²] or of
+    [1, x_i, |x|²].
+    """
+
+    def fill(block: AnyArray, out: FloatArray) -> None:
+        # One layout and type for the compiled loop, which would else be compiled again for each.
+        backend.quadratic_features(np.require(block, np.float64, ["C", "W"]), centre, out)
+
+    return LinearEvaluator(fill, coefficients, collect, centre=centre)
 
 
 def linear_form_is_exact(reach: FloatArray, precisions: FloatArray) -> bool:

@@ -148,12 +148,24 @@ def quadratic_features(block: FloatArray, centre: FloatArray, out: FloatArray) -
     for i in range(d):
         for b in range(n):
             out[1 + i, b] = block[b, i] - centre[i]
-    row = d + 1
-    for i in range(d):
-        for j in range(i, d):
+    n_products = len(out) - d - 1
+    if n_products == 1:
+        for b in range(n):
+            out[d + 1, b] = 0.0
+        for i in range(d):
             for b in range(n):
-                out[row, b] = out[1 + i, b] * out[1 + j, b]
-            row += 1
+                out[d + 1, b] += out[1 + i, b] * out[1 + i, b]
+    elif n_products == d:
+        for i in range(d):
+            for b in range(n):
+                out[1 + d + i, b] = out[1 + i, b] * out[1 + i, b]
+    else:
+        row = d + 1
+        for i in range(d):
+            for j in range(i, d):
+                for b in range(n):
+                    out[row, b] = out[1 + i, b] * out[1 + j, b]
+                row += 1
 
 
 @njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")

@@ -47,15 +47,24 @@ def argmax(scores: FloatArray, offsets: FloatArray, weights: FloatArray, evidenc
 
 
 def quadratic_features(block: FloatArray, centre: FloatArray, out: FloatArray) -> None:
-    """Fill ``out`` with [1, x_i, x_i x_j (i <= j)] of the centred rows of a block, one feature per row of ``out``."""
+    """Fill ``out`` with 1, x_i and products of the centred rows of a block, one feature per row of ``out``.
+
+    The room that is left for products says which they are: all x_i x_j (i <= j), the d squares x_i² where components
+    are along the axes, or the sum |x|² of these where components are round. Of one column, the three are the same.
+    """
     d = block.shape[1]
-    centred = out[1 : d + 1]
+    centred, products = out[1 : d + 1], out[d + 1 :]
     out[0] = 1.0
     np.subtract(block.T, centre[:, None], out=centred)
-    start = d + 1
-    for i in range(d):
-        np.multiply(centred[i], centred[i:], out=out[start : start + d - i])
-        start += d - i
+    if len(products) == 1:
+        np.einsum("dn,dn->n", centred, centred, out=products[0])
+    elif len(products) == d:
+        np.square(centred, out=products)
+    else:
+        start = 0
+        for i in range(d):
+            np.multiply(centred[i], centred[i:], out=products[start : start + d - i])
+            start += d - i
 
 
 def add_neighbours(
@@ -110,7 +119,8 @@ class QuadraticForm(NamedTuple):
     centre : (d,)
         Where rows are measured from.
     coefficients : (padded components, features)
-        Coefficients of [1, x_i, x_i x_j (i <= j)]; the number of components is padded to a multiple of four.
+        Coefficients of the features that :func:`quadratic_features` makes of rows, as many as there are: those of full
+        covariances, of diagonal or of spherical ones. The number of components is padded to a multiple of four.
     sums : (features, components)
         The weighted sums of features are added here.
     may_miss : bool

@@ -88,7 +88,7 @@ class NormalGamma(ConjugateGaussian[NormalGammaParameters, SquareStatistics]):
         if linear_form_is_exact(np.abs(offsets) + 1.0 / np.sqrt(precisions), precisions):
             at_centre = constants - 0.5 * precisions * np.square(offsets)
             coefficients = np.concatenate([precisions * offsets, -0.5 * precisions], axis=1)
-            return cell_evaluator(fill, at_centre, coefficients, collect, neutral=self.centre)
+            return cell_evaluator(fill, at_centre, coefficients, collect, neutral=self.centre, centre=self.centre)
         return ScaledCellEvaluator(means, np.sqrt(precisions), constants)
 
     def predictive(self, parameters: NormalGammaParameters, backend: Backend) -> CellwisePredictive:

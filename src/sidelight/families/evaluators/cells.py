@@ -16,6 +16,7 @@ def cell_evaluator(
     coefficients: FloatArray,
     collect: Callable[[FloatArray, FloatArray, FloatArray], Statistics],
     neutral: FloatArray | None = None,
+    centre: FloatArray | None = None,
 ) -> LinearEvaluator[Statistics]:
     """Return an evaluator of Σ_j (c_j + terms linear in features of x_j) over the observed cells of a row.
 
@@ -35,13 +36,13 @@ def cell_evaluator(
         observed cells (components, columns), and of the weighted sums of features.
     neutral : (columns,), optional
         The value that stands for a missing cell, so that its features are zero: 0 where not given.
+    centre : (columns,), optional
+        Given where ``fill`` writes x_i and x_i² measured from it: the log densities of complete rows are a quadratic
+        form then.
     """
     n_complete = 1 + coefficients.shape[1]
     all_coefficients = np.concatenate([constants.sum(axis=1)[:, None], coefficients, -constants], axis=1)
     substitutes = np.zeros((constants.shape[1], 1)) if neutral is None else neutral[:, None]
-
-    def count(block: AnyArray) -> int:
-        return all_coefficients.shape[1] if has_missing(block) else n_complete
 
     def fill_all(block: AnyArray, out: FloatArray) -> None:
         out[0] = 1.0
@@ -58,7 +59,7 @@ def cell_evaluator(
         cells = np.maximum(mass[:, None] - sums[:, n_complete:], 0.0)
         return collect(mass, cells, sums[:, 1:n_complete])
 
-    return LinearEvaluator(fill_all, all_coefficients, collect_all, count)
+    return LinearEvaluator(fill_all, all_coefficients, collect_all, n_complete, centre)
 
 
 class CellwisePredictive(Scorer):

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.random import RandomState
 
 from sidelight._storable import storable
-from sidelight._typing import AnyArray, FloatArray
+from sidelight._typing import FloatArray
 from sidelight.families.evaluators.centred import ScaledEvaluator
 from sidelight.families.evaluators.evaluator import Evaluator
-from sidelight.families.exponential import GaussianStatistics, LinearEvaluator, linear_form_is_exact
+from sidelight.families.exponential import GaussianStatistics, linear_form_is_exact, quadratic_form_evaluator
 from sidelight.families.gaussian.full import CentredFamily, log_density_at_mean, positive_variances
 from sidelight.kernels.loops import Backend
 
@@ -39,16 +39,11 @@ class DiagonalGaussian(CentredFamily[DiagonalParameters]):
         offsets = parameters.means - centre
         precisions = 1.0 / parameters.variances
 
-        def fill(block: AnyArray, out: FloatArray) -> None:
-            out[0] = 1.0
-            np.subtract(block.T, centre[:, None], out=out[1 : d + 1])
-            np.square(out[1 : d + 1], out=out[d + 1 :])
-
         def collect(sums: FloatArray) -> GaussianStatistics:
             return GaussianStatistics(sums[:, 0], sums[:, 1 : d + 1], sums[:, d + 1 :], centre)
 
         if linear_form_is_exact(np.abs(offsets) + np.sqrt(parameters.variances), precisions):
-            return LinearEvaluator(fill, _square_coefficients(offsets, precisions), collect)
+            return quadratic_form_evaluator(_square_coefficients(offsets, precisions), centre, collect, backend)
         scales = np.sqrt(precisions)
         return ScaledEvaluator(parameters.means, scales, log_density_at_mean(scales))
 

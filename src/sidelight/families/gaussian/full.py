@@ -11,11 +11,11 @@ from numpy.random import RandomState
 from scipy.linalg import solve_triangular
 
 from sidelight._storable import storable
-from sidelight._typing import AnyArray, FloatArray, IntArray
+from sidelight._typing import FloatArray, IntArray
 from sidelight.exceptions import SingularCovarianceError
 from sidelight.families.evaluators.centred import TriangularEvaluator
 from sidelight.families.evaluators.evaluator import Evaluator
-from sidelight.families.exponential import GaussianStatistics, LinearEvaluator, linear_form_is_exact
+from sidelight.families.exponential import GaussianStatistics, linear_form_is_exact, quadratic_form_evaluator
 from sidelight.kernels.loops import Backend
 from sidelight.tables.column_summary import range_of_numbers
 from sidelight.tables.comparison import MEANS
@@ -239,10 +239,6 @@ def quadratic_evaluator(
     d = len(centre)
     rows, columns = _upper_triangle(d)
 
-    def fill(block: AnyArray, out: FloatArray) -> None:
-        # One layout and type for the compiled loop, which would else be compiled again for each.
-        backend.quadratic_features(np.require(block, np.float64, ["C", "W"]), centre, out)
-
     def collect(sums: FloatArray) -> GaussianStatistics:
         second = np.empty((len(sums), d, d))
         second[:, rows, columns] = sums[:, d + 1 :]
@@ -253,7 +249,8 @@ def quadratic_evaluator(
         offsets = means - centre
         precisions = factors.swapaxes(1, 2) @ factors
         if linear_form_is_exact(np.abs(offsets) + deviations, precisions):
-            return LinearEvaluator(fill, _coefficients(offsets, precisions, factors, constants), collect, centre=centre)
+            coefficients = _coefficients(offsets, precisions, factors, constants)
+            return quadratic_form_evaluator(coefficients, centre, collect, backend)
     return TriangularEvaluator(means, factors, constants)
 
 

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.random import RandomState
 
 from sidelight._storable import storable
-from sidelight._typing import AnyArray, FloatArray
+from sidelight._typing import FloatArray
 from sidelight.families.evaluators.centred import ScaledEvaluator
 from sidelight.families.evaluators.evaluator import Evaluator
-from sidelight.families.exponential import GaussianStatistics, LinearEvaluator, linear_form_is_exact
+from sidelight.families.exponential import GaussianStatistics, linear_form_is_exact, quadratic_form_evaluator
 from sidelight.families.gaussian.full import CentredFamily, log_density_at_mean, positive_variances
 from sidelight.kernels.loops import Backend
 
@@ -40,16 +40,11 @@ class SphericalGaussian(CentredFamily[SphericalParameters]):
         precisions = 1.0 / parameters.variances
         reach = np.abs(offsets) + np.sqrt(parameters.variances)[:, None]
 
-        def fill(block: AnyArray, out: FloatArray) -> None:
-            out[0] = 1.0
-            np.subtract(block.T, centre[:, None], out=out[1:-1])
-            np.einsum("dn,dn->n", out[1:-1], out[1:-1], out=out[-1])
-
         def collect(sums: FloatArray) -> GaussianStatistics:
             return GaussianStatistics(sums[:, 0], sums[:, 1:-1], sums[:, -1], centre)
 
         if linear_form_is_exact(reach, np.broadcast_to(precisions[:, None], reach.shape)):
-            return LinearEvaluator(fill, _norm_coefficients(offsets, precisions), collect)
+            return quadratic_form_evaluator(_norm_coefficients(offsets, precisions), centre, collect, backend)
         scales = np.broadcast_to(np.sqrt(precisions)[:, None], reach.shape)
         return ScaledEvaluator(
             parameters.means, scales, log_density_at_mean(scales), reduce=lambda squares: squares.sum(axis=1)
