@@ -50,6 +50,10 @@ class ColumnKind(ABC):
         Whether it is looked for in arrays of numbers too, which do not say what their columns mean.
     ignores : bool
         Whether columns of this kind take no part, so that they may hold anything.
+    most_columns : int, optional
+        In how many columns of a table it is recognised at most, those of other kinds with the same limit counted too.
+        Such columns are independent of each other given the component. That is seldom so of many, and what they share
+        would be taken for clusters; Gaussian columns can be dependent.
     comparison : Comparison
         How clusters are compared on such a column, or on each of its categories.
     summary : staticmethod
@@ -67,6 +71,7 @@ class ColumnKind(ABC):
     compositional: ClassVar[bool] = False
     in_arrays: ClassVar[bool] = False
     ignores: ClassVar[bool] = False
+    most_columns: ClassVar[int | None] = None
     comparison: ClassVar[Comparison] = MEANS
     summary: ClassVar["staticmethod[[ColumnFigures], str]"] = staticmethod(range_of_numbers)
 

@@ -19,6 +19,7 @@ from sidelight.tables.table import Table
 _ROWS_LOOKED_AT = 5000
 _POINTS = 100
 _MOST_ROWS = 1000.0
+_MOST_COLUMNS = 100
 # Columns with fewer different cells, or a cell that is this frequent, are left as they are.
 _LEAST_DIFFERENT = 20
 _FREQUENT = 0.1
@@ -60,9 +61,12 @@ def learn_powers(table: Table, weights: FloatArray | None, columns: IntArray) ->
     weights : (n,), optional
         How many rows each row stands for.
     columns : (g,)
-        The columns that may be transformed.
+        The columns that may be transformed. More than a hundred stay as they are: each takes its time, and together
+        they say less about a scale than a subspace of them does.
     """
     n, d = table.shape
+    if len(columns) > _MOST_COLUMNS:
+        return None
     rows = np.linspace(0, n - 1, min(n, _ROWS_LOOKED_AT)).astype(np.int64)
     cells = table.gather(rows)
     counts = np.ones(len(rows)) if weights is None else weights[rows]

@@ -1,6 +1,7 @@
 """The schema of a table: what each of its columns is, learned when a model is fitted."""
 
 import warnings
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -11,7 +12,7 @@ from sidelight._storable import storable
 from sidelight._typing import FloatArray, IntArray
 from sidelight.exceptions import IgnoredColumnWarning
 from sidelight.tables.frame import RawColumn, raw_columns, sampled_columns
-from sidelight.tables.kinds import Categories, all_kinds, kind_named
+from sidelight.tables.kinds import Categories, ColumnKind, all_kinds, kind_named
 from sidelight.tables.power import Powers
 from sidelight.tables.validation import SHOWN, as_frame, check_choice, column_label, column_names, some_of
 
@@ -89,7 +90,9 @@ def learn_schema(X: Any, family: FamilyChoice) -> Schema:
     are Bernoulli, floats are Gaussian or atoms, categories with an order are ordinal and dates are dates. Integers that
     are 0 and 1 only are Bernoulli; others are what has most evidence: counts (Poisson, or negative binomial where they
     vary more) if they start at 0 and are small, ordinal if they have few values, and Gaussian. Arrays of objects or
-    strings are taken column by column, as frames are. Of large arrays of numbers some rows are looked at.
+    strings are taken column by column, as frames are. Of large arrays of numbers some rows are looked at. More than 20
+    columns of counts, or more than 100 atoms, become Gaussian
+    (:attr:`~sidelight.tables.kinds.ColumnKind.most_columns`).
 
     Columns that hold one value only, or none, say nothing about clusters. They are left out, with a warning that names
     them; a table of constant columns keeps them.
@@ -108,10 +111,14 @@ def learn_schema(X: Any, family: FamilyChoice) -> Schema:
     in_array = as_frame(X) is None and X.dtype.kind in "fiu"
     columns = sampled_columns(X, [kind == "auto" for kind in wanted]) if in_array else list(raw_columns(X))
     left_out = _left_out(columns, wanted)
-    kinds, categories, usual = [], [], []
-    for number, (raw, kind) in enumerate(zip(columns, wanted, strict=True)):
-        found = "ignored" if number in left_out else _recognised(raw, in_array=in_array) if kind == "auto" else kind
-        kinds.append(found)
+    asked = {name: kind for name, kind in all_kinds().items() if kind.in_arrays or not in_array}
+    open_ones = [number for number, kind in enumerate(wanted) if kind == "auto" and number not in left_out]
+    recognised = _recognised_together([columns[number] for number in open_ones], asked)
+    kinds = ["ignored" if number in left_out else kind for number, kind in enumerate(wanted)]
+    for number, found in zip(open_ones, recognised, strict=True):
+        kinds[number] = found
+    categories, usual = [], []
+    for raw, found, kind in zip(columns, kinds, wanted, strict=True):
         categories.append(_categories_of(raw, found, named=kind != "auto"))
         usual.append(kind_named(found).usual_value(raw))
     if left_out:
@@ -172,10 +179,25 @@ def _warn_left_out(labels: Sequence[str]) -> None:
     )
 
 
-def _recognised(raw: RawColumn, *, in_array: bool) -> str:
+def _recognised_together(columns: Sequence[RawColumn], asked: Mapping[str, ColumnKind]) -> list[str]:
+    """Return the kinds of columns; where a kind recognises more than it may, these are what they were in an array."""
+    found = [_recognised(raw, asked) for raw in columns]
+    limits = {name: kind.most_columns for name, kind in asked.items() if kind.most_columns is not None}
+    counts = Counter(limits[name] for name in found if name in limits)
+    crowded = {limit for limit, count in counts.items() if count > limit}
+    if not crowded:
+        return found
+    numbers = {name: kind for name, kind in asked.items() if kind.in_arrays and kind.most_columns not in crowded}
+    return [
+        _recognised(raw, numbers) if limits.get(name) in crowded else name
+        for raw, name in zip(columns, found, strict=True)
+    ]
+
+
+def _recognised(raw: RawColumn, asked: Mapping[str, ColumnKind]) -> str:
     """Return the kind of a column; of several that recognise it, the one registered last."""
-    for name, kind in reversed(all_kinds().items()):
-        if (kind.in_arrays or not in_array) and kind.recognises(raw):
+    for name, kind in reversed(list(asked.items())):
+        if kind.recognises(raw):
             return name
     types = some_of(sorted({type(cell).__name__ for cell in raw.cells() if cell is not None}))
     raise ValueError(

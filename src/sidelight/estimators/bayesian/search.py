@@ -38,7 +38,7 @@ def structures(n_gaussian: int) -> tuple[str, ...]:
     """Return the structures worth trying for this number of Gaussian columns."""
     if n_gaussian <= 1:
         return ("diag",)
-    return ("full", "diag") if n_gaussian <= _MOST_FREE_COLUMNS else ("low_rank", "diag")
+    return ("full", "diag") if n_gaussian <= _MOST_FREE_COLUMNS else ("low_rank",)
 
 
 def most_groups(few: StartRows, n_labels: int) -> int:

@@ -120,6 +120,7 @@ class Atom(ColumnKind):
     name, noun, plural = "atom", "number with a usual value", "numbers with a usual value"
     comparison = MEANS
     summary = staticmethod(usual_value_and_range)
+    most_columns = 100
     in_arrays = True
 
     def recognises(self, column: RawColumn) -> bool:

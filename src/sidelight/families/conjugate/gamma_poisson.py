@@ -23,6 +23,8 @@ from sidelight.tables.kinds import Categories, ColumnKind, is_count, observed_in
 from sidelight.tables.quantiles import weighted_quantiles
 from sidelight.tables.survey import Survey
 
+# More columns of counts than this depend on each other in ways that are taken for clusters.
+MOST_COUNTS = 20
 # Above this mean a Gaussian describes counts as well as a Poisson distribution does.
 _LARGEST_MEAN = 20.0
 
@@ -126,6 +128,7 @@ class Poisson(ColumnKind):
     """
 
     name, noun, plural, takes = "poisson", "count", "counts", "counts 0, 1, 2, …"
+    most_columns = MOST_COUNTS
     comparison = RATES
     summary = staticmethod(range_of_counts)
 

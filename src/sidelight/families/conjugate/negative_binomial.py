@@ -35,7 +35,7 @@ from sidelight.families.conjugate.family import (
     dirichlet_evidence,
     symmetric_divergence,
 )
-from sidelight.families.conjugate.gamma_poisson import count_margin, poisson_evidence, standardised_roots
+from sidelight.families.conjugate.gamma_poisson import MOST_COUNTS, count_margin, poisson_evidence, standardised_roots
 from sidelight.families.conjugate.margins import Margin, gaussian_evidence, log_evidence
 from sidelight.families.evaluators.cells import CellwisePredictive, cell_evaluator
 from sidelight.families.evaluators.counts import log_factorials
@@ -271,6 +271,7 @@ class NegativeBinomial(ColumnKind):
     """Columns of counts, which may vary more than Poisson counts within a component."""
 
     name, noun, plural, takes = "negative_binomial", "count", "counts", "counts 0, 1, 2, …"
+    most_columns = MOST_COUNTS
     comparison = RATES
     summary = staticmethod(range_of_counts)
 
