@@ -146,7 +146,9 @@ CLASSIFIERS: Mapping[str, Callable[[Draw, int], IntArray]] = {
     "LabelledMixture": lambda drawn, seed: named_classes(
         LabelledMixture(unlabelled_weight=0.1, random_state=seed), drawn
     ),
-    "BayesianMixture": lambda drawn, seed: named_classes(BayesianMixture(random_state=seed), drawn),
+    "BayesianMixture": lambda drawn, seed: named_classes(
+        BayesianMixture(family="gaussian", covariance_type="full", power=False, random_state=seed), drawn
+    ),
     "GraphPropagation": lambda drawn, seed: named_classes(GraphPropagation(), drawn),
     **{name: partial(_most_similar, similarity=similarity) for name, similarity in SIMILARITIES.items()},
     ONE_CLUSTER: lambda drawn, seed: np.full(len(drawn.y), np.bincount(drawn.known[drawn.known >= 0]).argmax()),
@@ -196,7 +198,9 @@ def measure_partition(setting: Setting, method: str, seed: int) -> Mapping[str, 
         "K-means": lambda: KMeans(drawn.n_classes, init="random", n_init=1, random_state=seed),
         "hierarchical": lambda: AgglomerativeClustering(drawn.n_classes),
         "LabelledMixture": lambda: LabelledMixture(drawn.n_classes, covariance_type="full", random_state=seed),
-        "BayesianMixture": lambda: BayesianMixture(drawn.n_classes, random_state=seed),
+        "BayesianMixture": lambda: BayesianMixture(
+            drawn.n_classes, family="gaussian", covariance_type="full", power=False, random_state=seed
+        ),
     }
     one = np.zeros(len(drawn.y), dtype=int)
     return group_scores(drawn, one if method == ONE_CLUSTER else models[method]().fit(drawn.X).labels_)

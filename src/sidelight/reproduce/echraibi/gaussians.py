@@ -46,7 +46,9 @@ def _models(truncation: int, seed: int) -> dict[str, Any]:
     return {
         "DPGMM": lambda: _published(truncation, seed),
         "SS-DPGMM": lambda: _published(truncation, seed),
-        "BayesianMixture": lambda: BayesianMixture(truncation, random_state=seed),
+        "BayesianMixture": lambda: BayesianMixture(
+            truncation, family="gaussian", covariance_type="full", power=False, random_state=seed
+        ),
     }
 
 
@@ -82,7 +84,14 @@ def _draw_iterations_of(truncation: int, middles: str) -> Any:
         rows = [
             (f"classical, T = {truncation}", drawn.X, _fitted(_labels_for(drawn, "DPGMM"), _published(truncation, 0))),
             (f"with labels, T = {truncation}", drawn.X, _fitted(drawn, _published(truncation, 0))),
-            ("BayesianMixture", drawn.X, _fitted(drawn, BayesianMixture(truncation, random_state=0))),
+            (
+                "BayesianMixture",
+                drawn.X,
+                _fitted(
+                    drawn,
+                    BayesianMixture(truncation, family="gaussian", covariance_type="full", power=False, random_state=0),
+                ),
+            ),
         ]
         _draw_iterations(figure, rows)
 

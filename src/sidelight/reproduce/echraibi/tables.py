@@ -57,7 +57,9 @@ def measure_set(setting: Setting, method: str, seed: int) -> Mapping[str, float]
     models = {
         "SS-DPGMM": lambda: SSDPGMM(TRUNCATION[name], random_state=seed),
         "HMRF-KMeans": lambda: HMRFKMeans(n_classes, random_state=seed),
-        "BayesianMixture": lambda: BayesianMixture(random_state=seed),
+        "BayesianMixture": lambda: BayesianMixture(
+            family="gaussian", covariance_type="full", power=False, random_state=seed
+        ),
         "LabelledMixture": lambda: LabelledMixture(covariance_type="full", random_state=seed),
         "GraphPropagation": lambda: GraphPropagation(),
     }

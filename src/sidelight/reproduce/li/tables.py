@@ -148,7 +148,9 @@ def _fitted(split: Split, name: str, method: str, seed: int) -> Any:
         "LabelledMixture": lambda: LabelledMixture(
             split.n_clusters, covariance_type=covariance_type, random_state=seed
         ),
-        "BayesianMixture": lambda: BayesianMixture(covariance_type=covariance_type, random_state=seed),
+        "BayesianMixture": lambda: BayesianMixture(
+            family="gaussian", covariance_type=covariance_type, power=False, random_state=seed
+        ),
     }
     if method in (KMEANS, LPD):
         return models[method]().fit(split.X, side=blocks_of(split.known))
