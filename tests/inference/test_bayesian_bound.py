@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from oracles.conjugate import COMPONENTS, INCOMPLETE, NAMES, STUDENT, collect, table
 from oracles.statements import field_of, random_side
 from sidelight.couplings.independent import Independent
-from sidelight.estimators.bayesian.mixture import label_sums
+from sidelight.estimators.bayesian.components import label_sums
 from sidelight.inference.loop import ascend
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.pruning import Fit, prune

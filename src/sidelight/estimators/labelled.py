@@ -1,6 +1,6 @@
 """Mixtures with some rows labelled, by EM or by classification EM."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,18 +12,20 @@ from sidelight.estimators.base.clusters import Layout, lay_out
 from sidelight.estimators.base.emission import EmissionSettings, emission_of
 from sidelight.estimators.base.likelihood_gaussians import (
     COVARIANCE_TYPES,
-    STRUCTURES,
-    GaussianFamily,
     LikelihoodGaussians,
-    covariances_from_precisions,
 )
 from sidelight.estimators.base.mixture import MixtureEstimator
 from sidelight.estimators.base.model import Fitted, Model
 from sidelight.estimators.base.noise import NoiseComponent
 from sidelight.estimators.registry import register
-from sidelight.estimators.starts.merging import bic
+from sidelight.estimators.starts.given import with_precisions, with_weights
 from sidelight.estimators.starts.sample import STARTS, Problem, Sample, StartRows, at_means
-from sidelight.estimators.starts.structures import StructureChoice, lowest_bic_structure
+from sidelight.estimators.starts.structures import (
+    StructureChoice,
+    lowest_bic_number,
+    lowest_bic_structure,
+    structures_worth_trying,
+)
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.progress import Callback
 from sidelight.inference.protocols import AnyFamily
@@ -33,7 +35,6 @@ from sidelight.tables.schema import FamilyChoice
 from sidelight.tables.survey import Survey
 from sidelight.tables.validation import check_choice, check_integer, check_number
 from sidelight.weights import MaximumLikelihoodWeights
-from sidelight.weights.noise import NoiseBelief
 
 _ASSIGNMENTS: dict[str, tuple[type[Independent] | type[Hard], Chooser]] = {
     "soft": (Independent, softly),
@@ -243,23 +244,24 @@ class LabelledMixture(NoiseComponent, MixtureEstimator):
         if self._choice is not None:
             n_components = self._choice.n_components
         elif n_components is None and not len(label_names):
-            n_components = self._lowest_bic(few, family, survey, random)
+
+            def sample_of(number: int) -> Sample:
+                return self._sample(few, family, lay_out(label_names, number, 1), survey, NUMPY, random)
+
+            total = float(few.problem.row_weights().sum())
+            n_components = lowest_bic_number(sample_of, self._numbers_tried(few), total, random)
         return lay_out(label_names, n_components, self.components_per_class)
 
     def _model(self, problem: Problem, family: AnyFamily, layout: Layout, backend: Backend) -> Model:
         """Hold labelled rows to their class, and rows of a block to one class."""
-        side, weights = problem.side, problem.weights
+        side = problem.side
         coupling, choose = _ASSIGNMENTS[self.assignment]
-        labelled = len(side.label_names) > 0
-        if self.unlabelled_weight != 1 and labelled:
-            weights = np.where(side.labels >= 0, 1.0, self.unlabelled_weight)
-            weights *= 1.0 if problem.weights is None else problem.weights
         sizes = self._noisy_weights(MaximumLikelihoodWeights(layout.classes), family)
         return Model(
             weights=sizes,
             couplings=self._chunklets(problem, sizes.classes, choose) if "blocks" in side.statements else (),
-            row_weights=weights,
-            codes=side.labels if labelled else None,
+            row_weights=problem.with_unlabelled_weight(self.unlabelled_weight).weights,
+            codes=side.labels if len(side.label_names) else None,
             row_coupling=coupling(sizes.classes, backend),
         )
 
@@ -285,8 +287,8 @@ class LabelledMixture(NoiseComponent, MixtureEstimator):
 
     def _start(self, mixture: Mixture, sample: Sample, survey: Survey, random: np.random.RandomState) -> MixtureState:
         """Return where to start: the last fit, parameters that were given, or what ``init_params`` finds."""
-        n_components, d = sample.layout.n_components, sample.values.shape[1]
-        if self.warm_start and getattr(self, "_last_layout", None) == self._layout_key(sample.layout, d):
+        key = self._layout_key(sample.layout, sample.values.shape[1])
+        if self.warm_start and getattr(self, "_last_layout", None) == key:
             return self._last_state
         if self.means_init is None and self._choice is not None and self.init_params == "short_runs":
             state, self._choice = self._choice.state, None
@@ -295,21 +297,9 @@ class LabelledMixture(NoiseComponent, MixtureEstimator):
         else:
             state = at_means(sample, self.means_init, self._schema, survey)
         if self.precisions_init is not None:
-            family = sample.mixture.family
-            if not isinstance(family, GaussianFamily):
-                raise ValueError("precisions_init is for tables of Gaussian columns; leave it out.")
-            covariances = covariances_from_precisions(self.covariance_type_, self.precisions_init, n_components, d)
-            means = family.attributes(state.parameters)["means_"]
-            state = state._replace(parameters=family.parameters(means, covariances))
+            state = with_precisions(state, sample.mixture.family, self.covariance_type_, self.precisions_init)
         if self.weights_init is not None:
-            weights = np.asarray(self.weights_init, dtype=float)
-            if weights.shape != (n_components,):
-                raise ValueError(f"weights_init has shape {weights.shape}, but this model needs {(n_components,)}.")
-            if (weights <= 0).any():
-                raise ValueError("weights_init must be positive.")
-            given = np.log(weights / weights.sum())
-            noisy = isinstance(state.weights, NoiseBelief)
-            state = state._replace(weights=state.weights._replace(clusters=given) if noisy else given)
+            state = with_weights(state, self.weights_init, sample.layout.n_components)
         return state
 
     def _layout_key(self, layout: Layout, d: int) -> tuple[Any, ...]:
@@ -328,14 +318,10 @@ class LabelledMixture(NoiseComponent, MixtureEstimator):
         self, few: StartRows, survey: Survey, random: np.random.RandomState
     ) -> StructureChoice | None:
         """Return structure and number of components with the lowest BIC on the rows to start from, if there is one."""
-        n_columns = len(self._schema.of_kind("gaussian"))
-        # Without Gaussian columns there is nothing to choose, and a single one has no shape and no orientation.
-        structures = tuple(STRUCTURES) if n_columns > 1 else ("EII", "VII") if n_columns else ("VVV",)
-        n_distinct = len(np.unique(few.values, axis=0))
-        if self.n_components is not None and self.n_components > n_distinct:
+        structures = structures_worth_trying(len(self._schema.of_kind("gaussian")))
+        numbers = self._numbers_tried(few)
+        if not numbers:
             return None
-        most = min(_MOST_COMPONENTS_TRIED, n_distinct)
-        numbers = range(1, most + 1) if self.n_components is None else range(self.n_components, self.n_components + 1)
         families = {
             name: emission_of(self._schema, survey, LikelihoodGaussians(name, self.prior_rows, self.prior_scale))
             for name in structures
@@ -348,14 +334,9 @@ class LabelledMixture(NoiseComponent, MixtureEstimator):
         sample = self._sample(few, families[structures[-1]], Layout(np.arange(1), 0), survey, backend, random)
         return lowest_bic_structure(sample, mixture_of, structures, numbers, random)
 
-    def _lowest_bic(self, few: StartRows, family: AnyFamily, survey: Survey, random: np.random.RandomState) -> int:
-        """Return the number of components with the lowest BIC on the rows to start from."""
-        total = float(few.problem.row_weights().sum())
+    def _numbers_tried(self, few: StartRows) -> Sequence[int]:
+        """Return the numbers of components to try; none where more are asked for than there are different rows."""
         n_distinct = len(np.unique(few.values, axis=0))
-        criteria = []
-        for n_components in range(1, min(_MOST_COMPONENTS_TRIED, n_distinct) + 1):
-            layout = lay_out(few.problem.side.label_names, n_components, 1)
-            sample = self._sample(few, family, layout, survey, NUMPY, random)
-            state = STARTS["short_runs"](sample, random)
-            criteria.append(bic(sample.mixture.expect(state).evidence, family, n_components, total))
-        return int(np.argmin(criteria)) + 1
+        if self.n_components is None:
+            return range(1, min(_MOST_COMPONENTS_TRIED, n_distinct) + 1)
+        return (self.n_components,) if self.n_components <= n_distinct else ()

@@ -1,11 +1,7 @@
 """Gaussian columns by maximum likelihood: structures of the covariances, and their prior."""
 
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-
-from sidelight._typing import FloatArray
 from sidelight.families.gaussian import (
     CovariancePrior,
     DiagonalGaussian,
@@ -78,27 +74,3 @@ class LikelihoodGaussians:
     def student_t(self, survey: Survey) -> LikelihoodStudent:
         """Return the family of Student t columns: rows that are such Gaussians given their scales."""
         return LikelihoodStudent(self.gaussian(survey))
-
-
-def covariances_from_precisions(covariance_type: str, precisions: Any, n_components: int, d: int) -> FloatArray:
-    """Return the covariances whose inverses a user gave as ``precisions_init``, in scikit-learn's shapes."""
-    shapes: dict[type[GaussianFamily], tuple[int, ...]] = {
-        FullGaussian: (n_components, d, d),
-        TiedGaussian: (d, d),
-        DiagonalGaussian: (n_components, d),
-        SphericalGaussian: (n_components,),
-    }
-    array = np.asarray(precisions, dtype=float)
-    family = COVARIANCE_TYPES[covariance_type]
-    expected = shapes.get(family)
-    if expected is None:
-        raise ValueError(
-            f"precisions_init cannot be given with covariance_type={covariance_type!r}, whose covariances share "
-            "something; leave it out, or use 'full', 'tied', 'diag' or 'spherical'."
-        )
-    if array.shape != expected:
-        raise ValueError(
-            f"precisions_init has shape {array.shape}; covariance_type={covariance_type!r} with {n_components} "
-            f"components and {d} features needs {expected}."
-        )
-    return np.linalg.inv(array) if family in (FullGaussian, TiedGaussian) else 1.0 / array

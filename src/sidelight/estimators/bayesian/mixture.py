@@ -1,92 +1,57 @@
 """Bayesian mixtures, finite or of a Dirichlet process, guided by labels, links and blocks."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import replace
-from functools import partial
-from typing import Any, ClassVar, Self
+from collections.abc import Iterable
+from typing import Any, ClassVar
 
 import numpy as np
 
-from sidelight._typing import BoolArray, FloatArray, IntArray
-from sidelight.couplings.independent import Independent
-from sidelight.couplings.potts import FieldMemory, PottsField, atoms_of, lay_stages
-from sidelight.estimators.base.clusters import LEAST_OWNED, KeptHistory, Layout, classes_by_labels, lay_out
+from sidelight._typing import FloatArray, IntArray
+from sidelight.couplings.potts import PottsField, atoms_of, lay_stages
+from sidelight.estimators.base.clusters import KeptHistory, Layout, lay_out
 from sidelight.estimators.base.conjugate_gaussians import (
     CONJUGATE_COVARIANCE_TYPES,
     ConjugateGaussians,
     ConjugateNumbers,
-    LearnedGaussians,
     LowRankGaussians,
     given_prior,
 )
-from sidelight.estimators.base.emission import EmissionSettings, emission_of
+from sidelight.estimators.base.emission import EmissionSettings
 from sidelight.estimators.base.expected_gaussians import expected_gaussians
-from sidelight.estimators.base.mixture import MixtureEstimator
 from sidelight.estimators.base.model import Ascent, Fitted, Model, Plan
 from sidelight.estimators.base.noise import NoiseComponent
-from sidelight.estimators.bayesian.search import SEARCH_ROWS, most_groups, search, structures
-from sidelight.estimators.bayesian.stream import KeptStream, follow_batch
+from sidelight.estimators.bayesian.components import classes_of, most_components, pulls_away
+from sidelight.estimators.bayesian.refinement import Steps, pruned, with_learned_prior, without_small
+from sidelight.estimators.bayesian.search import (
+    SEARCH_ROWS,
+    learned_families,
+    most_groups,
+    plan_from,
+    search,
+    structures,
+)
+from sidelight.estimators.bayesian.stream import StreamFollower
+from sidelight.estimators.bayesian.weights import WEIGHTS, among_clusters
 from sidelight.estimators.registry import register
 from sidelight.estimators.starts.sample import STARTS, Problem, Sample, StartRows, start_rows
-from sidelight.families.conjugate import ConjugateFamily
 from sidelight.families.noise import NoiseFamily
-from sidelight.inference.executors.threads import ONE_THREAD, one_blas_thread
-from sidelight.inference.loop import Trace, go_on
-from sidelight.inference.mixture import Expectation, Mixture, MixtureState
+from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.progress import Callback
 from sidelight.inference.protocols import AnyFamily
-from sidelight.inference.pruning import Fit, drop_small, prune
+from sidelight.inference.pruning import Fit
 from sidelight.kernels.loops import Backend, backend_for
-from sidelight.metrics import violations
 from sidelight.side import SideInformation
 from sidelight.tables.schema import FamilyChoice
 from sidelight.tables.survey import Survey
-from sidelight.tables.table import ArrayTable, Rows
-from sidelight.tables.validation import check_choice, check_integer, check_number, read_weights
-from sidelight.weights import (
-    DirichletWeights,
-    Gamma,
-    GivenConcentration,
-    LearnedConcentration,
-    NoiseWeights,
-    StickBreakingWeights,
-)
+from sidelight.tables.validation import check_choice, check_integer, check_number
 
-# Smallest change of the bound per row worth a further step of the search.
-_SEARCH_TOL = 1e-4
-# Components beyond those of the labels, for classes without a label.
-_SPARE_COMPONENTS = 10
-# With more rows than this there are enough different ones.
-_ROWS_LOOKED_THROUGH = 200
-# Where all components belong to labels and yet so few labelled rows would go to their own by themselves, the mixture
-# fits badly, and rows without a label, counted in full, pull the classes away from their labels.
-_LEAST_AGREEMENT = 0.9
+# How much rows without a label count where they pull the classes away from their labels.
 _SETTLED_WEIGHT = 0.1
 # A row that weighs nothing keeps a place among those that it is coupled with, and counts next to nothing.
 _LEAST_WEIGHT = 1e-12
-# The prior of a concentration that is learned: anything up to a few is likely.
-_CONCENTRATION = Gamma(1.0, 1.0)
-
-
-def dirichlet_process(n_components: int, concentration: float | None) -> StickBreakingWeights:
-    """Return stick-breaking weights; the concentration is learned where none is given."""
-    given = LearnedConcentration(_CONCENTRATION) if concentration is None else GivenConcentration(concentration)
-    return StickBreakingWeights(n_components, given)
-
-
-def dirichlet(n_components: int, concentration: float | None) -> DirichletWeights:
-    """Return Dirichlet weights; their concentration is learned where none is given."""
-    return DirichletWeights(n_components, _CONCENTRATION if concentration is None else concentration)
-
-
-WEIGHTS: dict[str, Callable[[int, float | None], StickBreakingWeights | DirichletWeights]] = {
-    "dirichlet_process": dirichlet_process,
-    "dirichlet": dirichlet,
-}
 
 
 @register
-class BayesianMixture(KeptHistory, NoiseComponent, MixtureEstimator):
+class BayesianMixture(KeptHistory, NoiseComponent, StreamFollower):
     """Mixture with priors on everything, which finds the number of clusters and listens to labels, links and blocks.
 
     Variational Bayes for a finite mixture or a Dirichlet process (Blei and Jordan 2006) of Gaussian, categorical,
@@ -155,8 +120,9 @@ class BayesianMixture(KeptHistory, NoiseComponent, MixtureEstimator):
     min_cluster_size : int or float, default 1
         Components with fewer rows than this, or with a smaller share of the rows where it is below 1, are dropped after
         pruning; their rows go to others, or to noise. Components of labels are kept. 1 drops none.
-    init_params : {"short_runs", "kmeans", "k-means++", "labels"}, default "short_runs"
-        Where to start; see LabelledMixture.
+    init_params : {"auto", "short_runs", "kmeans", "k-means++", "labels"}, default "auto"
+        Where to start; see LabelledMixture. "auto" starts where the search of ``covariance_type="auto"`` ended; where
+        there is none it is "short_runs".
     n_init : int, default 1
         Number of starts; the one that leads highest is kept.
     max_iter : int, default 200
@@ -212,8 +178,6 @@ class BayesianMixture(KeptHistory, NoiseComponent, MixtureEstimator):
     passes_expected = 30
     takes_missing = True
 
-    _followed: KeptStream
-
     def __init__(
         self,
         n_components: int | None = None,
@@ -268,6 +232,8 @@ class BayesianMixture(KeptHistory, NoiseComponent, MixtureEstimator):
         self.init_params = init_params
         self.keep_history = keep_history
 
+    # --- what the estimator decides ----------------------------------------------------------------------------------
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.n_components is not None:
@@ -293,12 +259,11 @@ class BayesianMixture(KeptHistory, NoiseComponent, MixtureEstimator):
         return self.mean_prior is not None or self.covariance_prior is not None
 
     def _settings(self, problem: Problem, survey: Survey) -> EmissionSettings:
-        covariance_type = "full" if self.covariance_type == "auto" else self.covariance_type
         gaussian, heavy_tailed = (self._schema.of_family(name) for name in ("gaussian", "student_t"))
         if not len(heavy_tailed):
-            return self._expected(problem, survey, gaussian, covariance_type)
-        expected = (self._expected(problem, survey, columns, covariance_type) for columns in (gaussian, heavy_tailed))
-        return ConjugateNumbers(*expected)
+            return self._expected(problem, survey, gaussian, self.covariance_type_)
+        both = (self._expected(problem, survey, columns, self.covariance_type_) for columns in (gaussian, heavy_tailed))
+        return ConjugateNumbers(*both)
 
     def _expected(
         self, problem: Problem, survey: Survey, columns: IntArray, covariance_type: str
@@ -331,7 +296,9 @@ class BayesianMixture(KeptHistory, NoiseComponent, MixtureEstimator):
 
     def _model(self, problem: Problem, family: AnyFamily, layout: Layout, backend: Backend) -> Model:
         """Couple the rows with statements by a Potts field; components belong to no class until they are fitted."""
-        problem = self._weighted(problem, 1.0)
+        problem = problem.with_unlabelled_weight(
+            1.0 if self.unlabelled_weight == "auto" else float(self.unlabelled_weight)
+        )
         weights = self._noisy_weights(WEIGHTS[self.weights](layout.n_components, self.concentration), family)
         atoms = atoms_of(problem.side, certain=self.strength)
         couplings: tuple[PottsField, ...] = ()
@@ -341,32 +308,31 @@ class BayesianMixture(KeptHistory, NoiseComponent, MixtureEstimator):
             couplings = (PottsField(lay_stages(atoms, heavy), self.strength, self.repulsion, backend, noise=noise),)
         return Model(weights, couplings, problem.weights)
 
+    def _start(self, mixture: Mixture, sample: Sample, survey: Survey, random: np.random.RandomState) -> MixtureState:
+        return STARTS["short_runs" if self.init_params == "auto" else self.init_params](sample, random)
+
+    def _predictive_log_weights(self) -> FloatArray:
+        weights = self.weights_ if self._noise_label is None else np.append(self.weights_, self.noise_weight_)
+        return np.log(np.maximum(weights, np.finfo(float).tiny))
+
+    # --- the fit -----------------------------------------------------------------------------------------------------
+
     def _plan(self, problem: Problem, survey: Survey, few: StartRows, random: np.random.RandomState) -> Plan:
         """Search for structure and number of components by the bound, unless both structure and prior are given."""
         if not self._searches():
             self.covariance_type_ = "full" if self.covariance_type == "auto" else self.covariance_type
             return super()._plan(problem, survey, few, random)
-        searched = start_rows(problem, self._preferred_rows(problem.side), random, SEARCH_ROWS)
+        rows = start_rows(problem, self._preferred_rows(problem.side), random, SEARCH_ROWS)
         label_names = problem.side.label_names
-        layout = lay_out(label_names, self.n_components or most_groups(searched, len(label_names)), 1)
-        self._check_layout(layout, searched)
-        backend = backend_for(self.passes_expected * searched.problem.n_rows * layout.n_components)
+        layout = lay_out(label_names, self.n_components or most_groups(rows, len(label_names)), 1)
+        self._check_layout(layout, rows)
+        backend = backend_for(self.passes_expected * rows.problem.n_rows * layout.n_components)
         gaussian = self._schema.of_family("gaussian")
-        families = {
-            name: emission_of(self._schema, survey, LearnedGaussians(self._expected(problem, survey, gaussian, name)))
-            for name in structures(len(gaussian))
-        }
-
-        def sample_of(family: AnyFamily) -> Sample:
-            return self._sample(searched, family, layout, survey, backend, random)
-
-        found = search(families, sample_of, shrunk, label_sums, tol=_SEARCH_TOL, random=random)
+        priors = {name: self._expected(problem, survey, gaussian, name) for name in structures(len(gaussian))}
+        families = learned_families(self._schema, survey, priors)
+        found = search(families, lambda family: self._sample(rows, family, layout, survey, backend, random), random)
         self.covariance_type_ = found.structure
-
-        def start(number: int, mixture: Mixture, sample: Sample) -> MixtureState:
-            return found.state if number == 1 else STARTS["short_runs"](sample, random)
-
-        return Plan(found.family, lay_out(label_names, found.n_components, 1), start)
+        return plan_from(found, label_names, random)
 
     def _searches(self) -> bool:
         """Say whether the structure is searched for: not where it is given, or the prior or the start is."""
@@ -379,231 +345,38 @@ class BayesianMixture(KeptHistory, NoiseComponent, MixtureEstimator):
             and all(value is None for value in given)
         )
 
-    def _start(self, mixture: Mixture, sample: Sample, survey: Survey, random: np.random.RandomState) -> MixtureState:
-        return STARTS["short_runs" if self.init_params == "auto" else self.init_params](sample, random)
-
-    def _fit(self, problem: Problem, survey: Survey) -> Fitted:
-        self.__dict__.pop("_followed", None)
-        return super()._fit(problem, survey)
-
     def _refine(self, ascent: Ascent, problem: Problem, survey: Survey) -> Fitted:
-        """Prune components; give each its class; let rows without labels count less where they pull classes away."""
-        ascent = ascent._replace(fit=self._with_learned_prior(ascent))
-        fit = self._pruned(ascent, problem)
-        classes = self._classes(fit, problem.side)
-        if self.unlabelled_weight == "auto" and self._pulls_away(fit, problem.side, classes):
-            fit = self._settled(fit, ascent, problem)
+        """Learn the prior from all rows; prune; give each component its class.
+
+        Rows without labels then count less where they pull the classes away from their labels.
+        """
+        steps = Steps.after(ascent, self.max_iter, self.tol, self.callbacks or ())
+        fit = self._pruned(with_learned_prior(ascent.fit, steps), ascent.total_weight, problem.side, steps)
+        classes = classes_of(fit, problem.side)
+        if self.unlabelled_weight == "auto" and pulls_away(fit, problem.side, classes):
+            light = problem.with_unlabelled_weight(_SETTLED_WEIGHT)
+            layout = Layout(among_clusters(fit.mixture).classes, 0)
+            lighter = self._mixture(light, fit.mixture.family, layout, fit.mixture.backend)
+            fit = steps.take(lighter, fit.trace, "settling")
         self._history = ascent.recorder.of(fit.trace.start)
         return Fitted(fit, ascent.total_weight, classes)
 
-    def _with_learned_prior(self, ascent: Ascent) -> Fit:
-        """Learn the prior once more, from all rows, where it is learned."""
-        mixture, trace = ascent.fit
-        if not isinstance(mixture.family, ConjugateFamily):
-            return ascent.fit
-        expectation = mixture.expect(trace.state)
-        family = mixture.family.relearned(expectation.statistics)
-        if family is mixture.family:
-            return ascent.fit
-        better = replace(mixture, family=family)
-        ascent.recorder.follow(trace.start)
-        further = go_on(
-            trace._replace(state=better.maximise(expectation, trace.state)),
-            ascent.recorder.watch(better),
-            "prior",
-            max_iter=self.max_iter,
-            tol=self.tol * ascent.total_weight,
-            callbacks=self.callbacks or (),
-        )
-        return Fit(better, further)
-
-    def _pruned(self, ascent: Ascent, problem: Problem) -> Fit:
+    def _pruned(self, fit: Fit, total_weight: float, side: SideInformation, steps: Steps) -> Fit:
         """Drop and merge components where that raises the bound; then drop those that are too small."""
-        fit, family = ascent.fit, ascent.fit.mixture.family
-        assert isinstance(family, ConjugateFamily | NoiseFamily)
-        ascent.recorder.follow(fit.trace.start)
-        watch, tol, callbacks = ascent.recorder.watch, self.tol * ascent.total_weight, self.callbacks or ()
-        n_fixed = int(isinstance(family, NoiseFamily))
         if self.prune:
-            fit = prune(
-                fit,
-                shrunk,
-                family.divergence,
-                watch,
-                label_sums,
-                max_iter=self.max_iter,
-                tol=tol,
-                callbacks=callbacks,
-                n_fixed=n_fixed,
-            )
-        if self.min_cluster_size != 1:
-            share = self.min_cluster_size < 1
-            least = self.min_cluster_size * ascent.total_weight if share else self.min_cluster_size
-            too_small = partial(smaller_than, least, n_fixed, problem.side)
-            fit = drop_small(fit, shrunk, too_small, watch, max_iter=self.max_iter, tol=tol, callbacks=callbacks)
+            fit = pruned(fit, steps)
+        if self.min_cluster_size == 1:
+            return fit
+        share = self.min_cluster_size < 1
+        least = self.min_cluster_size * total_weight if share else self.min_cluster_size
+        return without_small(fit, least, side, steps)
+
+    # --- the stream --------------------------------------------------------------------------------------------------
+
+    def _first_fit(self, batch: Problem, survey: Survey) -> Fit:
+        """Return the fit to the first batch of a stream."""
+        ascent = self._ascend(batch, survey)
+        steps = Steps.after(ascent, self.max_iter, self.tol, self.callbacks or ())
+        fit = self._pruned(ascent.fit, ascent.total_weight, batch.side, steps)
+        self._history = ascent.recorder.of(fit.trace.start)
         return fit
-
-    def _settled(self, fit: Fit, ascent: Ascent, problem: Problem) -> Fit:
-        """Go on with rows without labels weighted down."""
-        mixture, trace = fit
-        layout = Layout(among_clusters(mixture).classes, 0)
-        light = self._weighted(problem, _SETTLED_WEIGHT)
-        lighter = self._mixture(light, mixture.family, layout, mixture.backend)
-        ascent.recorder.follow(trace.start)
-        settled = go_on(
-            trace,
-            ascent.recorder.watch(lighter),
-            "settling",
-            max_iter=self.max_iter,
-            tol=self.tol * ascent.total_weight,
-            callbacks=self.callbacks or (),
-        )
-        return Fit(lighter, settled)
-
-    def _weighted(self, problem: Problem, automatic: float) -> Problem:
-        """Return the problem with rows that have no label weighted down."""
-        weight = automatic if self.unlabelled_weight == "auto" else float(self.unlabelled_weight)
-        if weight == 1 or not len(problem.side.label_names):
-            return problem
-        weights = np.where(problem.side.labels >= 0, 1.0, weight)
-        return problem._replace(weights=weights if problem.weights is None else weights * problem.weights)
-
-    def _classes(self, fit: Fit, side: SideInformation) -> IntArray:
-        """Return the class of each component: a label's, or one of its own."""
-        mixture, state = fit.mixture, fit.trace.state
-        n_labels, n_components = len(side.label_names), among_clusters(mixture).n_components
-        if not n_labels:
-            return np.arange(n_components)
-        expectation = mixture.expect(state)
-        owned, drawn = label_sums(expectation), freely_drawn(mixture, state, side)
-        mass = expectation.statistics.mass[:n_components]
-        return classes_by_labels(owned[:, :n_components], drawn[:, :n_components], mass)
-
-    def _pulls_away(self, fit: Fit, side: SideInformation, classes: IntArray) -> bool:
-        """Say whether all components belong to labels, but too few labelled rows would go there by themselves."""
-        n_labels = len(side.label_names)
-        if not n_labels or int(classes.max()) >= n_labels:
-            return False
-        drawn = freely_drawn(fit.mixture, fit.trace.state, side)[:, : len(classes)]
-        right = drawn[classes, np.arange(len(classes))].sum()
-        return bool(right < _LEAST_AGREEMENT * drawn.sum())
-
-    def _predictive_log_weights(self) -> FloatArray:
-        weights = self.weights_ if self._noise_label is None else np.append(self.weights_, self.noise_weight_)
-        return np.log(np.maximum(weights, np.finfo(float).tiny))
-
-    def partial_fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        must_link: Any = None,
-        cannot_link: Any = None,
-        side: SideInformation | None = None,
-        sample_weight: Any = None,
-    ) -> Self:
-        """Follow a stream: fit to the first batch, then take one step on each further one.
-
-        Rows without statements are averaged into the statistics of those before them; rows with labels, links or blocks
-        are kept, all of them, and taken whole at every step. Statements are about rows of their own batch. Priors and
-        components are those of the first batch; ``prune=False`` leaves spare components open for later ones.
-        ``labels_``, ``posterior_`` and ``violations_`` are of the last batch. A call of ``fit`` starts anew.
-
-        Parameters
-        ----------
-        X, y, must_link, cannot_link, side, sample_weight
-            As in ``fit``.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        first = not hasattr(self, "_followed")
-        table = self._read_table(X, reset=first)
-        n = table.shape[0]
-        known = self._read_side(n, y, must_link, cannot_link, side, None)
-        weights = read_weights(sample_weight, n)
-        batch = Problem(self._on_chosen_scales(table, weights) if first else table, known, weights)
-        with one_blas_thread():
-            survey = self._survey(batch.table, batch.weights)
-            before: Fit | KeptStream
-            if first:
-                ascent = self._ascend(batch, survey)
-                before = self._pruned(ascent, batch)
-                self._history = ascent.recorder.of(before.trace.start)
-            else:
-                before = self._followed
-            step = follow_batch(before, batch, self._mixture)
-            self._followed = step.kept
-            seen, state = step.problem.side, step.kept.stream.state
-            trace = before.trace._replace(state=state) if isinstance(before, Fit) else Trace(state)
-            fit = Fit(step.mixture, trace)
-            self._store(Fitted(fit, survey.total, self._classes(fit, seen)), seen)
-        self.labels_ = self.labels_[-n:]
-        self._posterior = None if self._posterior is None else self._posterior[-n:]
-        if self._noise_label is not None:
-            self.noise_probability_ = self.noise_probability_[-n:]
-        self.violations_ = violations(known, self.labels_, noise=self._noise_label)
-        return self
-
-
-def most_components(few: StartRows, n_labels: int) -> int:
-    """Return ten more than there are labels, and no more than there are different rows."""
-    wanted = n_labels + _SPARE_COMPONENTS
-    if few.problem.n_rows > _ROWS_LOOKED_THROUGH or few.problem.table.is_sparse:
-        return wanted
-    return max(min(wanted, len(np.unique(few.values, axis=0))), n_labels)
-
-
-def among_clusters(mixture: Mixture) -> StickBreakingWeights | DirichletWeights:
-    """Return the weights of the clusters' components, without the noise where there is any."""
-    weights = mixture.weights.clusters if isinstance(mixture.weights, NoiseWeights) else mixture.weights
-    assert isinstance(weights, StickBreakingWeights | DirichletWeights)
-    return weights
-
-
-def shrunk(mixture: Mixture, components: IntArray) -> Mixture:
-    """Return the mixture with as many components as these, and their priors; noise is one of them and stays."""
-    family, weights = mixture.family, mixture.weights
-    assert isinstance(family, ConjugateFamily | NoiseFamily)
-    n_fixed = int(isinstance(weights, NoiseWeights))
-    clusters = replace(among_clusters(mixture), n_components=len(components) - n_fixed)
-    fewer = replace(weights, clusters=clusters) if isinstance(weights, NoiseWeights) else clusters
-    coupling = Independent(fewer.classes, mixture.backend)
-    return replace(mixture, family=family.narrowed(components), weights=fewer, coupling=coupling)
-
-
-def label_sums(expectation: Expectation) -> FloatArray:
-    """Return how much of each label every component has (labels, components)."""
-    if not expectation.coupled:
-        return np.zeros((0, len(expectation.statistics.mass)))
-    memory = expectation.coupled[0].state.memory
-    assert isinstance(memory, FieldMemory)
-    return memory.sums
-
-
-def smaller_than(least: float, n_fixed: int, side: SideInformation, expectation: Expectation) -> BoolArray:
-    """Say of each component whether it has fewer rows than ``least`` and may be dropped.
-
-    The last ``n_fixed`` components may not, nor may those that own labelled rows, nor the largest.
-    """
-    mass = expectation.statistics.mass
-    small = mass < least
-    small[len(mass) - n_fixed :] = False
-    small[mass[: len(mass) - n_fixed].argmax()] = False
-    if len(side.label_names):
-        small &= label_sums(expectation).max(axis=0) < LEAST_OWNED
-    return small
-
-
-def freely_drawn(mixture: Mixture, state: MixtureState, side: SideInformation) -> FloatArray:
-    """Return how many rows of each label every component would have, had labels no say (labels, components)."""
-    labelled = np.flatnonzero(side.labels >= 0)
-    drawn = np.zeros((len(side.label_names), len(mixture.weights.classes)))
-    if len(labelled):
-        rows = Rows(ArrayTable(mixture.rows.table.take(labelled)))
-        alone = replace(mixture, rows=rows, couplings=(), executor=ONE_THREAD)
-        for part in alone.assign(state.afresh()):
-            np.add.at(drawn, side.labels[labelled][part.numbers], part.posterior)
-    return drawn

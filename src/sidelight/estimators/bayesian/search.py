@@ -5,13 +5,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sidelight._typing import FloatArray, IntArray
-from sidelight.estimators.starts.sample import Sample, StartRows, statistics_of_groups
+from sidelight._typing import AnyArray, FloatArray, IntArray
+from sidelight.estimators.base.clusters import LEAST_OWNED, lay_out
+from sidelight.estimators.base.conjugate_gaussians import ConjugateGaussians, LearnedGaussians, LowRankGaussians
+from sidelight.estimators.base.emission import emission_of
+from sidelight.estimators.base.model import Plan
+from sidelight.estimators.bayesian.components import label_sums, shrunk
+from sidelight.estimators.starts.sample import STARTS, Sample, StartRows, statistics_of_groups
 from sidelight.estimators.starts.ward import ward_groups
 from sidelight.inference.agglomeration import Stage, agglomerate
-from sidelight.inference.mixture import MixtureState
+from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.protocols import AnyFamily
-from sidelight.inference.pruning import LabelSums, Shrink
+from sidelight.tables.schema import Schema
+from sidelight.tables.survey import Survey
 
 # Rows that the search goes by.
 SEARCH_ROWS = 3000
@@ -21,8 +27,8 @@ _GROUPS = 30
 _ROWS_PER_GROUP = 6
 # With more Gaussian columns than this, free covariances take more time than they are worth.
 _MOST_FREE_COLUMNS = 100
-# A label owns a component in which it has at least half a row.
-_LEAST_OWNED = 0.5
+# Smallest change of the bound per row worth a further step.
+_TOL = 1e-4
 
 
 class Found(NamedTuple):
@@ -41,6 +47,13 @@ def structures(n_gaussian: int) -> tuple[str, ...]:
     return ("full", "diag") if n_gaussian <= _MOST_FREE_COLUMNS else ("low_rank",)
 
 
+def learned_families(
+    schema: Schema, survey: Survey, priors: Mapping[str, ConjugateGaussians | LowRankGaussians]
+) -> dict[str, AnyFamily]:
+    """Return the family of a table with each structure, whose prior starts from the one given and is learned."""
+    return {name: emission_of(schema, survey, LearnedGaussians(prior)) for name, prior in priors.items()}
+
+
 def most_groups(few: StartRows, n_labels: int) -> int:
     """Return how many groups to start from: thirty more than there are labels, fewer for a small table."""
     return max(min(_GROUPS, few.problem.n_rows // _ROWS_PER_GROUP), 1) + n_labels
@@ -49,10 +62,6 @@ def most_groups(few: StartRows, n_labels: int) -> int:
 def search(
     families: Mapping[str, AnyFamily],
     sample_of: Callable[[AnyFamily], Sample],
-    shrink: Shrink,
-    label_sums: LabelSums,
-    *,
-    tol: float,
     random: np.random.RandomState,
 ) -> Found:
     """Merge components down from Ward's tree with every family, and return where the bound was highest.
@@ -63,11 +72,6 @@ def search(
         By the name of their structure.
     sample_of : callable
         Puts the rows to search by into a mixture of a family.
-    shrink : Shrink
-    label_sums : callable
-        Says how much of each label every component has.
-    tol : float
-        Smallest change of the bound per row worth a further step.
     random : RandomState
     """
     groups: IntArray | None = None
@@ -79,9 +83,9 @@ def search(
         stage = agglomerate(
             sample.mixture,
             statistics_of_groups(sample, groups),
-            shrink,
+            shrunk,
             lambda expectation: _owners(label_sums(expectation)),
-            tol=tol * float(sample.weights.sum()),
+            tol=_TOL * float(sample.weights.sum()),
             least=max(sample.layout.n_labelled, 1),
         )
         if best is None or stage.objective > best[1].objective:
@@ -91,8 +95,17 @@ def search(
     return Found(stage.mixture.family, name, len(stage.mixture.weights.classes), stage.state.afresh())
 
 
+def plan_from(found: Found, label_names: AnyArray, random: np.random.RandomState) -> Plan:
+    """Return the plan of a fit that starts from what was found; further starts are short runs."""
+
+    def start(number: int, mixture: Mixture, sample: Sample) -> MixtureState:
+        return found.state if number == 1 else STARTS["short_runs"](sample, random)
+
+    return Plan(found.family, lay_out(label_names, found.n_components, 1), start)
+
+
 def _owners(sums: FloatArray) -> IntArray:
     """Return the label that owns each component, -1 where none does."""
     if not len(sums):
         return np.full(sums.shape[1], -1)
-    return np.where(sums.max(axis=0) >= _LEAST_OWNED, sums.argmax(axis=0), -1)
+    return np.where(sums.max(axis=0) >= LEAST_OWNED, sums.argmax(axis=0), -1)

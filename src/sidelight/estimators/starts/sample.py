@@ -47,6 +47,13 @@ class Problem(NamedTuple):
         """Return the weights of the rows."""
         return np.ones(self.n_rows) if self.weights is None else self.weights
 
+    def with_unlabelled_weight(self, weight: float) -> "Problem":
+        """Return the problem with rows that have no label weighted down; itself where no row has one."""
+        if weight == 1 or not len(self.side.label_names):
+            return self
+        weights = np.where(self.side.labels >= 0, 1.0, weight)
+        return self._replace(weights=weights if self.weights is None else weights * self.weights)
+
 
 class StartRows(NamedTuple):
     """The rows that a fit starts from, in memory and sorted.

@@ -7,6 +7,7 @@ import numpy as np
 
 from sidelight._typing import FloatArray
 from sidelight.estimators.base.clusters import Layout
+from sidelight.estimators.base.likelihood_gaussians import STRUCTURES
 from sidelight.estimators.starts.merging import bic
 from sidelight.estimators.starts.sample import STARTS, Sample
 from sidelight.exceptions import SingularCovarianceError
@@ -56,6 +57,29 @@ class _Contender(NamedTuple):
     def in_reach(self) -> float:
         """The BIC after all steps there are, if each gained as much as the last; they gain less and less."""
         return self.bic - self.gain * _MOST_STEPS
+
+
+def structures_worth_trying(n_columns: int) -> tuple[str, ...]:
+    """Return the structures that differ for this number of Gaussian columns, from few parameters to many.
+
+    Without Gaussian columns there is nothing to choose, and a single one has no shape and no orientation.
+    """
+    return tuple(STRUCTURES) if n_columns > 1 else ("EII", "VII") if n_columns else ("VVV",)
+
+
+def lowest_bic_number(
+    sample_of: Callable[[int], Sample], numbers: Sequence[int], total: float, random: np.random.RandomState
+) -> int:
+    """Return the number of components with the lowest BIC after short runs; of equals, the first.
+
+    ``sample_of`` makes a mixture of a number of components on the rows to start from, which count for ``total`` rows.
+    """
+    criteria = []
+    for n_components in numbers:
+        sample = sample_of(n_components)
+        evidence = sample.mixture.expect(STARTS["short_runs"](sample, random)).evidence
+        criteria.append(bic(evidence, sample.mixture.family, n_components, total))
+    return numbers[int(np.argmin(criteria))]
 
 
 def lowest_bic_structure(

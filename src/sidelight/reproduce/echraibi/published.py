@@ -15,7 +15,8 @@ from sidelight.estimators.base.conjugate_gaussians import ConjugateGaussians, gi
 from sidelight.estimators.base.emission import EmissionSettings
 from sidelight.estimators.base.mixture import MixtureEstimator
 from sidelight.estimators.base.model import Ascent, Fitted, Model
-from sidelight.estimators.bayesian.mixture import WEIGHTS, most_components
+from sidelight.estimators.bayesian.components import most_components
+from sidelight.estimators.bayesian.weights import WEIGHTS
 from sidelight.estimators.starts.sample import Problem, Sample, StartRows
 from sidelight.families.conjugate import ConjugateFamily, NormalWishart, printed_divergence
 from sidelight.inference.mixture import CoupledRows, FixedCoupling, Mixture, MixtureState
