@@ -15,11 +15,7 @@ from numba.extending import intrinsic
 
 from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.kernels.loops import Links, Neighbours
-
-# contract allows fused multiply-add; reassociation would undo the rounding trick of exp_of_nonpositive.
-FAST = {"contract", "nnan", "nsz"}
-# Sums along components are vectorised only if they may be reassociated.
-FAST_SUMS = FAST | {"reassoc"}
+from sidelight.kernels.products import FAST, FAST_SUMS, add_feature_sums, linear_scores
 
 # How many rows ahead linked_sweep asks for what it will look up, which is all over the memory.
 _ROWS_AHEAD = 4
@@ -221,14 +217,14 @@ def quadratic_sweep(
     padded, n_features = coefficients.shape
     k = len(offsets)
     feature_buffer, score_buffer = np.empty(n_features * block_rows), np.empty(padded * block_rows)
-    evidence, product = np.empty(block_rows), np.empty((n_features, k))
+    evidence = np.empty(block_rows)
     total = 0.0
     for start in range(0, n, block_rows):
         m = min(block_rows, n - start)
         features = feature_buffer[: n_features * m].reshape(n_features, m)
         scores = score_buffer[: padded * m].reshape(padded, m)
         quadratic_features(rows[start : start + m], centre, features)
-        np.dot(coefficients, features, scores)
+        linear_scores(coefficients, features, scores)
         if len(codes):
             for b in range(m):
                 if codes[start + b] >= 0:
@@ -237,8 +233,7 @@ def quadratic_sweep(
                             scores[c, b] = -np.inf
         responsibilities = scores[:k]
         softmax(responsibilities, offsets, weights[start : start + m], evidence[:m])
-        np.dot(features, responsibilities.T, product)
-        sums += product
+        add_feature_sums(features, responsibilities, sums)
         for b in range(m):
             total += evidence[b] * weights[start + b]
     return total
