@@ -1,18 +1,14 @@
 """Matrix products of few long rows, compiled: features of a block by components.
 
-A library packs its matrices before it multiplies them. With some ten components and the features of a block in the cache,
-that takes about as long as the product itself. These loops run along the rows of the block, and hold as many sums and
-coefficients as there are registers for.
+A library packs its matrices before it multiplies them. With some ten components, and the features of a block in the
+cache, that takes about as long as the product itself. These loops run along the rows of the block, and hold as many
+sums and coefficients as there are registers for.
 """
 
 from numba import njit
 
 from sidelight._typing import FloatArray
-
-# contract allows fused multiply-add; reassociation would undo the rounding trick of exp_of_nonpositive.
-FAST = {"contract", "nnan", "nsz"}
-# Sums along the direction in which the loop is vectorised may be taken in any order only if that is said.
-FAST_SUMS = FAST | {"reassoc"}
+from sidelight.kernels.elementary import FAST, FAST_SUMS
 
 
 @njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
