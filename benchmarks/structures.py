@@ -1,10 +1,11 @@
 """CPU time per EM iteration of mclust's fourteen covariance structures, compared with R's mclust.
 
 Both start from the same partition of the same table, with BLAS at one thread, and take the same number of iterations.
-The time of mclust's iteration is the difference between a long run and a short one over the iterations between them, so
-that its preparations do not count. Needs Rscript with the package mclust; without it only our times are shown.
+They take turns, and the ratios are those of median CPU times. The time of mclust's iteration is the difference between
+a long run and a short one over the iterations between them, so that its preparations do not count. Needs Rscript with
+the package mclust; without it only our times are shown.
 
-    python benchmarks/structures.py [--rows N] [--iterations N]
+    python benchmarks/structures.py [--rows N] [--iterations N] [--repeats N]
 """
 
 import argparse
@@ -40,9 +41,7 @@ seconds <- function(structure, steps) {
   control <- emControl(itmax = c(steps, .Machine$integer.max), tol = c(0, sqrt(.Machine$double.eps)))
   sum(system.time(suppressWarnings(me(X, structure, z, control = control)))[1:2])
 }
-for (structure in given[-(1:4)]) {
-  cat(structure, (seconds(structure, iterations + 1) - seconds(structure, 1)) / iterations, "\n")
-}
+cat((seconds(given[5], iterations + 1) - seconds(given[5], 1)) / iterations, "\n")
 """
 
 
@@ -73,38 +72,46 @@ def our_seconds(X, start, structure, iterations):
     return (time.process_time() - begin) / iterations
 
 
-def their_seconds(X, start, iterations):
-    """Return CPU seconds per iteration of mclust, by structure; nothing where there is no R or no mclust."""
+def their_seconds(folder, shape, structure, iterations):
+    """Return CPU seconds per iteration of mclust on the table of a folder."""
+    sizes = [str(number) for number in (*shape, iterations)]
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    command = ["Rscript", "-e", MCLUST, folder, *sizes, structure]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ | threads)
+    return float(done.stdout)
+
+
+def mclust_is_here():
+    """Say whether there is R with mclust."""
     if shutil.which("Rscript") is None:
-        print("Rscript is not here: only our times are shown.\n")
-        return {}
-    with tempfile.TemporaryDirectory() as folder:
-        X.T.tofile(Path(folder) / "table")
-        (start + 1).astype(np.int32).tofile(Path(folder) / "start")
-        sizes = [str(number) for number in (*X.shape, iterations)]
-        command = ["Rscript", "-e", MCLUST, folder, *sizes, *STRUCTURES]
-        threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | threads)
-    if done.returncode:
-        print(f"mclust did not run, only our times are shown:\n{done.stderr}")
-    return {name: float(seconds) for name, seconds in (line.split() for line in done.stdout.splitlines())}
+        return False
+    return subprocess.run(["Rscript", "-e", "library(mclust)"], capture_output=True, check=False).returncode == 0
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--iterations", type=int, default=4)
+    parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
     X, start = problem(options.rows)
-    theirs = their_seconds(X, start, options.iterations)
+    compared = mclust_is_here()
+    if not compared:
+        print("Rscript with mclust is not here: only our times are shown.\n")
     print(f"{options.rows} rows, {FEATURES} features, {COMPONENTS} components; CPU time per iteration")
     print(f"structure  ours ms  mclust ms  ratio (wanted {WANTED:g})")
-    with threadpool_limits(1):
+    with threadpool_limits(1), tempfile.TemporaryDirectory() as folder:
+        X.T.tofile(Path(folder) / "table")
+        (start + 1).astype(np.int32).tofile(Path(folder) / "start")
         for structure in STRUCTURES:
-            mine = our_seconds(X, start, structure, options.iterations)
-            other = theirs.get(structure)
-            beside = "" if other is None else f"{other * 1e3:10.1f} {other / mine:6.1f}"
-            print(f"{structure:>9} {mine * 1e3:8.1f} {beside}")
+            mine, theirs = [], []
+            for _ in range(options.repeats):
+                mine.append(our_seconds(X, start, structure, options.iterations))
+                if compared:
+                    theirs.append(their_seconds(folder, X.shape, structure, options.iterations))
+            ours, other = np.median(mine), np.median(theirs) if compared else None
+            beside = "" if other is None else f"{other * 1e3:10.1f} {other / ours:6.1f}"
+            print(f"{structure:>9} {ours * 1e3:8.1f} {beside}", flush=True)
 
 
 if __name__ == "__main__":

@@ -75,6 +75,20 @@ def test_quadratic_features_are_all_products(backend: Backend, seed, d, n):
     np.testing.assert_allclose(out, np.vstack([np.ones(n), x, products]), rtol=1e-15)
 
 
+@BACKENDS
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 9), st.integers(1, 40))
+def test_where_there_is_less_room_features_are_squares_or_their_sum(backend: Backend, seed, d, n):
+    rng = np.random.default_rng(seed)
+    block, centre = rng.normal(size=(n, d)), rng.normal(size=d)
+    x = (block - centre).T
+    squares, norms = np.empty((1 + 2 * d, n)), np.empty((d + 2, n))
+    backend.quadratic_features(block, centre, squares)
+    backend.quadratic_features(block, centre, norms)
+    np.testing.assert_allclose(squares, np.vstack([np.ones(n), x, x**2]), rtol=1e-15)
+    np.testing.assert_allclose(norms, np.vstack([np.ones(n), x, (x**2).sum(axis=0)]), rtol=1e-14)
+
+
 def random_neighbours(rng, n_rows, n_linked):
     counts = rng.integers(0, 4, size=n_rows)
     starts = np.concatenate([[0], np.cumsum(counts)])

@@ -12,7 +12,7 @@ from numba import njit
 
 from sidelight._typing import FloatArray
 from sidelight.admixture.model import Densities
-from sidelight.kernels.compiled import FAST, FAST_SUMS, exp_of_nonpositive
+from sidelight.kernels.elementary import FAST, FAST_SUMS, exp_of_nonpositive
 
 
 def accumulate(

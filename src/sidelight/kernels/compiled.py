@@ -1,7 +1,6 @@
 """The inner loops compiled by numba; imported only when numba is installed and the work is worth compiling for.
 
-Results equal those of :mod:`sidelight.kernels.loops` to rounding. The exponential is a polynomial because LLVM
-vectorises it along the rows, where a call into the C library is made once per number.
+Results equal those of :mod:`sidelight.kernels.loops` to rounding.
 """
 
 import math
@@ -14,46 +13,13 @@ from numba.core import types
 from numba.extending import intrinsic
 
 from sidelight._typing import AnyArray, FloatArray, IntArray
+from sidelight.kernels.elementary import FAST, FAST_SUMS, exp_of_nonpositive, log_of_normal
 from sidelight.kernels.loops import Links, Neighbours
-
-# contract allows fused multiply-add; reassociation would undo the rounding trick of exp_of_nonpositive.
-FAST = {"contract", "nnan", "nsz"}
-# Sums along components are vectorised only if they may be reassociated.
-FAST_SUMS = FAST | {"reassoc"}
+from sidelight.kernels.products import add_feature_sums, linear_scores
 
 # How many rows ahead linked_sweep asks for what it will look up, which is all over the memory.
 _ROWS_AHEAD = 4
 _CACHE_LINE = 64
-
-_LOG2_E = 1.4426950408889634
-_LN2_HIGH = 6.93147180369123816490e-01
-_LN2_LOW = 1.90821492927058770002e-10
-_ROUND = 1.5 * 2.0**52  # adding it leaves the nearest integer in the low bits of the sum
-_ROUND_BITS = int(np.float64(_ROUND).view(np.int64))
-_SMALLEST = -708.0  # exp below this is not a normal number: taken as zero
-# exp on |r| <= ln 2 / 2 is 1 + r q(r), exact at 0, with q the polynomial through the Chebyshev nodes: to 1e-15.
-_HALF_LN2 = 0.5 * math.log(2.0)
-_C1, _C2, _C3, _C4, _C5, _C6, _C7, _C8, _C9, _C10 = (
-    np.polynomial.Chebyshev.interpolate(lambda r: np.expm1(r) / r, 9, domain=[-_HALF_LN2, _HALF_LN2])
-    .convert(kind=np.polynomial.Polynomial)
-    .coef.tolist()
-)
-
-
-@intrinsic
-def _bits_of(typing_context: Any, number: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.bitcast(arguments[0], ir.IntType(64))
-
-    return types.int64(types.float64), generate
-
-
-@intrinsic
-def _number_of(typing_context: Any, bits: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.bitcast(arguments[0], ir.DoubleType())
-
-    return types.float64(types.int64), generate
 
 
 @intrinsic
@@ -69,24 +35,6 @@ def _fetch(typing_context: Any, address: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(types.intp), generate
-
-
-@njit(fastmath=FAST, error_model="numpy")
-def exp_of_nonpositive(x: float) -> float:
-    """Return exp(x) for x <= 0: x = n ln 2 + r, a polynomial in r by Estrin's scheme, then n into the exponent."""
-    kept = x > _SMALLEST
-    x = max(x, _SMALLEST)
-    rounded = x * _LOG2_E + _ROUND
-    n = rounded - _ROUND
-    r = (x - n * _LN2_HIGH) - n * _LN2_LOW
-    r2 = r * r
-    r4 = r2 * r2
-    low = (_C3 * r + _C2) * r2 + (_C1 * r + 1.0)
-    middle = (_C7 * r + _C6) * r2 + (_C5 * r + _C4)
-    high = _C10 * r2 + (_C9 * r + _C8)
-    p = (high * r4 + middle) * r4 + low
-    power: float = _number_of((_bits_of(rounded) - _ROUND_BITS + 1023) << 52)  # type: ignore[call-arg]
-    return p * power if kept else 0.0
 
 
 @njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
@@ -114,7 +62,7 @@ def softmax(scores: FloatArray, offsets: FloatArray, weights: FloatArray, eviden
             scores[c, b] = exponential
             total[b] += exponential
     for b in range(n):
-        evidence[b] += math.log(total[b])
+        evidence[b] += log_of_normal(total[b])
         total[b] = weights[b] / total[b]
     for c in range(k):
         for b in range(n):
@@ -221,14 +169,14 @@ def quadratic_sweep(
     padded, n_features = coefficients.shape
     k = len(offsets)
     feature_buffer, score_buffer = np.empty(n_features * block_rows), np.empty(padded * block_rows)
-    evidence, product = np.empty(block_rows), np.empty((n_features, k))
+    evidence = np.empty(block_rows)
     total = 0.0
     for start in range(0, n, block_rows):
         m = min(block_rows, n - start)
         features = feature_buffer[: n_features * m].reshape(n_features, m)
         scores = score_buffer[: padded * m].reshape(padded, m)
         quadratic_features(rows[start : start + m], centre, features)
-        np.dot(coefficients, features, scores)
+        linear_scores(coefficients, features, scores)
         if len(codes):
             for b in range(m):
                 if codes[start + b] >= 0:
@@ -237,8 +185,7 @@ def quadratic_sweep(
                             scores[c, b] = -np.inf
         responsibilities = scores[:k]
         softmax(responsibilities, offsets, weights[start : start + m], evidence[:m])
-        np.dot(features, responsibilities.T, product)
-        sums += product
+        add_feature_sums(features, responsibilities, sums)
         for b in range(m):
             total += evidence[b] * weights[start + b]
     return total

@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 from sidelight._typing import FloatArray, IntArray
-from sidelight.kernels.compiled import FAST, FAST_SUMS, exp_of_nonpositive
+from sidelight.kernels.elementary import FAST, FAST_SUMS, exp_of_nonpositive
 
 # Exponentials of two blocks, one for each end of a link, stay in the nearest cache.
 _BLOCK_SCORES = 1280
