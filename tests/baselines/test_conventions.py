@@ -1,4 +1,4 @@
-"""What holds for every baseline: scikit-learn's checks, frames, pickles, labels and links in every form."""
+"""What holds for every baseline: frames, pickles, labels and links in every form."""
 
 import pickle
 import warnings
@@ -12,7 +12,6 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import check_estimator
 
 from sidelight.baselines import (
     ConstrainedKernelKMeans,
@@ -42,17 +41,6 @@ linked = pytest.mark.parametrize("baseline", LINKED)
 def data():
     X, y = load_iris(return_X_y=True)
     return X, draw_labels(y, per_class=6, random_state=0)
-
-
-@every
-def test_scikit_learn_checks(baseline):
-    with warnings.catch_warnings():
-        # Tables made for the checks have rows that no label reaches, and rounds that end early.
-        warnings.simplefilter("ignore")
-        results = check_estimator(baseline(random_state=0), on_skip=None, on_fail=None)
-    failed = {result["check_name"]: result["exception"] for result in results if result["status"] == "failed"}
-    assert not failed
-    assert sum(result["status"] == "passed" for result in results) > 30
 
 
 @every

@@ -31,16 +31,16 @@ def feasible_links(rng, n=200, n_clusters=3, n_linked=40):
     return must, cannot
 
 
-def test_a_thousand_feasible_link_sets_are_all_respected():
+def test_feasible_link_sets_are_all_respected():
     rng = np.random.default_rng(0)
     n_linked = 0
-    for seed in range(1000):
+    for seed in range(250):
         must, cannot = feasible_links(rng)
         X = rng.normal(size=(200, 2))
         model = COPKMeans(3, n_init=1, random_state=seed).fit(X, must_link=must, cannot_link=cannot)
         assert model.violations_.total == 0
         n_linked += len(must) + len(cannot)
-    assert n_linked > 50_000
+    assert n_linked > 12_500
 
 
 def test_infeasible_links_name_a_real_conflict():

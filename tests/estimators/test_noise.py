@@ -11,9 +11,10 @@ from oracles.statements import random_side
 from sidelight import BayesianMixture, LabelledMixture, SideInformation
 from sidelight.estimators.starts.outliers import outlying_rows
 
-BOTH = pytest.mark.parametrize(
-    "estimator",
-    [
+
+@pytest.fixture(
+    scope="module",
+    params=[
         LabelledMixture(3, noise=True, random_state=0),
         LabelledMixture(3, noise=True, assignment="hard", covariance_type="tied", random_state=0),
         BayesianMixture(noise=True, random_state=0),
@@ -22,6 +23,9 @@ BOTH = pytest.mark.parametrize(
     ],
     ids=["labelled", "hard", "bayesian", "student", "diagonal"],
 )
+def model(request):
+    """Mixtures fitted to three heaps and twenty outliers."""
+    return request.param.fit(heaps()[0])
 
 
 def heaps(n_outliers=20, seed=0):
@@ -34,10 +38,8 @@ def heaps(n_outliers=20, seed=0):
     return np.concatenate([X, far]), np.append(y, np.full(n_outliers, -1))
 
 
-@BOTH
-def test_outliers_are_noise_and_the_rest_is_not(estimator):
-    X, y = heaps()
-    model = estimator.fit(X)
+def test_outliers_are_noise_and_the_rest_is_not(model):
+    _, y = heaps()
     assert model.n_clusters_ == 3
     assert adjusted_rand_score(y, model.labels_) > 0.98
     assert (model.labels_[180:] == -1).all()
@@ -48,10 +50,8 @@ def test_outliers_are_noise_and_the_rest_is_not(estimator):
     assert model.component_clusters_.tolist() == [0, 1, 2]
 
 
-@BOTH
-def test_new_rows_far_from_all_clusters_are_noise(estimator):
+def test_new_rows_far_from_all_clusters_are_noise(model):
     X, _ = heaps()
-    model = estimator.fit(X)
     assert model.predict([[1e6, -1e6], [0.0, 0.0]]).tolist()[0] == -1
     chances = model.predict_proba([[1e6, -1e6], [0.0, 0.0]])
     assert chances.shape == (2, 3)

@@ -1,6 +1,7 @@
 """Every public estimator: scikit-learn's own checks, and what design and users expect of all of them."""
 
 import pickle
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -26,6 +27,12 @@ def make(estimator, **parameters):
     return estimator(**{"random_state": 0} | parameters) if "random_state" in estimator().get_params() else estimator()
 
 
+@cache
+def fitted(estimator):
+    """Return the estimator fitted to iris with a fifth of its labels; several tests look at it, none changes it."""
+    return make(estimator).fit(X, PARTIAL)
+
+
 @pytest.mark.filterwarnings("ignore")
 @EVERY
 def test_scikit_learns_own_checks_pass(estimator):
@@ -45,7 +52,7 @@ def test_the_list_is_what_the_package_exports():
 def test_labels_are_numbered_as_given_and_those_not_respected_are_told(estimator):
     if "labels" not in estimator.takes:
         pytest.skip("takes no labels")
-    model = make(estimator).fit(X, PARTIAL)
+    model = fitted(estimator)
     differ = np.flatnonzero((PARTIAL >= 0) & (model.labels_ != PARTIAL))
     np.testing.assert_array_equal(model.violations_.labels, differ)
     assert len(differ) < 0.2 * np.count_nonzero(PARTIAL >= 0)
@@ -67,7 +74,7 @@ def test_names_of_labels_come_back(estimator):
 @EVERY
 def test_frames_give_what_arrays_give(estimator):
     columns = load_iris().feature_names
-    reference = make(estimator).fit(X, PARTIAL)
+    reference = fitted(estimator)
     for frame, y in (
         (pd.DataFrame(X, columns=columns), pd.Series(PARTIAL)),
         (pl.DataFrame(X, schema=columns), pl.Series(PARTIAL)),
@@ -80,7 +87,7 @@ def test_frames_give_what_arrays_give(estimator):
 
 @EVERY
 def test_clones_and_pickles_behave_the_same(estimator):
-    model = make(estimator).fit(X, PARTIAL)
+    model = fitted(estimator)
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
     np.testing.assert_array_equal(clone(model).fit(X, PARTIAL).labels_, model.labels_)

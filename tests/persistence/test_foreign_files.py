@@ -15,10 +15,14 @@ from sidelight.persistence import ForeignFileError
 FILES = ("SHA256SUMS", "arrays.npz", "model.json")
 
 
+@pytest.fixture(scope="module")
+def model():
+    return LabelledMixture(2, random_state=0).fit(np.random.default_rng(0).normal(size=(12, 2)))
+
+
 @pytest.fixture
-def folder(tmp_path):
+def folder(model, tmp_path):
     """Return the folder of a saved model."""
-    model = LabelledMixture(2, random_state=0).fit(np.random.default_rng(0).normal(size=(12, 2)))
     save(model, tmp_path / "model")
     return tmp_path / "model"
 

@@ -19,7 +19,7 @@ X, TRUTH = make_blobs(180, centers=[[0, 0], [6, 0], [0, 6]], random_state=0)
 
 
 def labelled(**parameters):
-    return LabelledMixture(**{"random_state": 0, "init_params": "kmeans"} | parameters)
+    return LabelledMixture(**{"random_state": 0, "init_params": "kmeans", "covariance_type": "full"} | parameters)
 
 
 @pytest.mark.parametrize("criterion", ["bic", "icl", "held_out"])
