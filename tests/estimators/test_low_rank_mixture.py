@@ -48,7 +48,8 @@ def test_clusters_of_a_table_are_found_whatever_its_shape(n, d, informative):
 def test_columns_that_differ_between_clusters_are_relevant():
     X, _ = wide_table(informative=60)
     X[:, -1] = 3.0
-    relevance = fitted(X).column_relevance_
+    model = fitted(X, family="gaussian")
+    relevance = model.column_relevance_
     assert relevance.shape == (400,)
     assert np.all((relevance >= 0) & (relevance <= 1))
     assert np.median(relevance[:60]) > 0.3
