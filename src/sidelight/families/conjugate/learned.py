@@ -12,6 +12,7 @@ that expected covariance, so that it does not depend on the units of the table.
 """
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -21,8 +22,10 @@ from scipy.special import gammaln, multigammaln
 
 from sidelight._storable import storable
 from sidelight._typing import FloatArray
+from sidelight.families.conjugate.family import ConjugateFamily, Parameters
 from sidelight.families.conjugate.normal_gamma import NormalGamma, NormalGammaParameters
 from sidelight.families.conjugate.normal_wishart import NormalWishart, NormalWishartParameters
+from sidelight.families.evaluators.evaluator import Statistics
 from sidelight.families.exponential import GaussianStatistics, SquareStatistics
 
 # How many rows the learned centre may count for, and the factor by which that changes from one time to the next.
@@ -37,9 +40,35 @@ _FURTHER_DEGREES = 2.0
 _CENTRE_SHAPE = 2.0
 
 
+class _LearnsCentre(ConjugateFamily[Parameters, Statistics]):
+    """A family whose prior has a centre that is learned, and a number of rows that the centre counts for."""
+
+    @property
+    @abstractmethod
+    def rows(self) -> float:
+        """How many rows the prior's centre counts for."""
+
+    @abstractmethod
+    def _candidate(self, rows: float, statistics: Statistics) -> Self:
+        """Return the family whose centre counts for so many rows, after one step of the centre."""
+
+    @abstractmethod
+    def _log_density_of_centre(self) -> float:
+        """Return the log density of the centre in units of what was expected."""
+
+    def relearned(self, statistics: Statistics) -> Self:
+        """Return the family whose centre and rows raise the objective; several calls lead to a maximum."""
+        tried = [self._candidate(rows, statistics) for rows in _rows_to_try(self.rows)]
+        return max([self, *tried], key=lambda family: family._objective(statistics))
+
+    def _objective(self, statistics: Statistics) -> float:
+        """Return Σ_k ln evidence + the log density of the centre."""
+        return float(self.log_evidence(statistics).sum()) + self._log_density_of_centre()
+
+
 @storable("LearnedWishart")
 @dataclass(frozen=True, eq=False)
-class LearnedWishart(NormalWishart):
+class LearnedWishart(_LearnsCentre[NormalWishartParameters, GaussianStatistics], NormalWishart):
     """Gaussians with free covariances under a Normal-Wishart prior whose centre and weight are learned.
 
     ``expected`` (d, d) is the covariance expected before the fit. The prior's centre is C0 = Ψ0 / ν with
@@ -63,12 +92,7 @@ class LearnedWishart(NormalWishart):
 
     def log_prior(self, parameters: NormalWishartParameters) -> float:
         """Return −Σ_k KL(q(μ_k, Λ_k) ‖ p(μ_k, Λ_k)) + ln p(C0)."""
-        return super().log_prior(parameters) + self._log_density_of_centre()
-
-    def relearned(self, statistics: GaussianStatistics) -> Self:
-        """Return the family whose C0 and ν raise Σ_k ln evidence + ln p(C0); several calls lead to a maximum."""
-        tried = [self._candidate(rows, statistics) for rows in _rows_to_try(self.rows)]
-        return max([self, *tried], key=lambda family: family._objective(statistics))
+        return NormalWishart.log_prior(self, parameters) + self._log_density_of_centre()
 
     def _candidate(self, rows: float, statistics: GaussianStatistics) -> Self:
         """Return the family with this ν after one step of C0.
@@ -93,9 +117,6 @@ class LearnedWishart(NormalWishart):
         roots = lower @ vectors * np.sqrt(np.maximum(values, _LEAST_FRACTION))
         return np.asarray(roots @ roots.T)
 
-    def _objective(self, statistics: GaussianStatistics) -> float:
-        return float(self.log_evidence(statistics).sum()) + self._log_density_of_centre()
-
     def _log_density_of_centre(self) -> float:
         """Return the log density of C0 in units of the expected covariance."""
         d, freedom = len(self.centre), len(self.centre) + _FURTHER_DEGREES
@@ -110,7 +131,7 @@ class LearnedWishart(NormalWishart):
 
 @storable("LearnedGamma")
 @dataclass(frozen=True, eq=False)
-class LearnedGamma(NormalGamma):
+class LearnedGamma(_LearnsCentre[NormalGammaParameters, SquareStatistics], NormalGamma):
     """Gaussians with one variance per feature under Normal-Gamma priors whose centre and weight are learned.
 
     ``expected`` (d,) are the variances expected before the fit. The prior's centre is c0 = 2 b0 / ν with ν = 2 a0 − 2,
@@ -132,12 +153,7 @@ class LearnedGamma(NormalGamma):
 
     def log_prior(self, parameters: NormalGammaParameters) -> float:
         """Return −Σ_k KL(q(μ_k, λ_k) ‖ p(μ_k, λ_k)) + ln p(c0)."""
-        return super().log_prior(parameters) + self._log_density_of_centre()
-
-    def relearned(self, statistics: SquareStatistics) -> Self:
-        """Return the family whose c0 and ν raise Σ_k ln evidence + ln p(c0); several calls lead to a maximum."""
-        tried = [self._candidate(rows, statistics) for rows in _rows_to_try(self.rows)]
-        return max([self, *tried], key=lambda family: family._objective(statistics))
+        return NormalGamma.log_prior(self, parameters) + self._log_density_of_centre()
 
     def _candidate(self, rows: float, statistics: SquareStatistics) -> Self:
         """Return the family with this ν after one step of c0.
@@ -152,9 +168,6 @@ class LearnedGamma(NormalGamma):
         weight = len(posterior.means) * family.shape + _CENTRE_SHAPE - 1
         centre = weight / (0.5 * rows * precision + _CENTRE_SHAPE / self.expected)
         return replace(family, rates=0.5 * rows * np.maximum(centre, _LEAST_FRACTION * self.expected))
-
-    def _objective(self, statistics: SquareStatistics) -> float:
-        return float(self.log_evidence(statistics).sum()) + self._log_density_of_centre()
 
     def _log_density_of_centre(self) -> float:
         """Return the log density of c0 in units of the expected variances."""
