@@ -1,4 +1,4 @@
-"""Clusters of BayesianMixture, told nothing, if the unit, the origin or the scale of a column changes.
+"""Whether the clusters of BayesianMixture change with the unit, the origin or the scale of a column.
 
     python benchmarks/invariance.py [--sets iris wine …]
 

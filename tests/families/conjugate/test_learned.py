@@ -28,6 +28,11 @@ def learned(family, X):
     return LearnedGamma.centred(NormalGamma.scaled(X.mean(axis=0), X.var(axis=0), degrees=3.0))
 
 
+def sums(family, X, r):
+    """Return the statistics of rows under responsibilities."""
+    return collect(family, family.around(X[: r.shape[1]]), X, r)
+
+
 def objective(family, statistics):
     return family.log_evidence(statistics).sum() + family._log_density_of_centre()
 
@@ -40,7 +45,7 @@ FAMILIES = pytest.mark.parametrize("name", ["wishart", "gamma"])
 def test_every_lesson_raises_the_objective(name, seed):
     X, r = table(seed)
     family = learned(name, X)
-    statistics = collect(family, family.around(X[: r.shape[1]]), X, r)
+    statistics = sums(family, X, r)
     values = [objective(family, statistics)]
     for _ in range(30):
         family = family.relearned(statistics)
@@ -52,7 +57,7 @@ def test_every_lesson_raises_the_objective(name, seed):
 def test_the_learned_centre_is_where_an_optimiser_finds_the_maximum():
     X, r = table(1)
     family = learned("gamma", X)
-    statistics = collect(family, family.around(X[: r.shape[1]]), X, r)
+    statistics = sums(family, X, r)
     for _ in range(200):
         family = family.relearned(statistics)
 
@@ -66,7 +71,7 @@ def test_the_learned_centre_is_where_an_optimiser_finds_the_maximum():
 def test_the_learned_centre_of_free_covariances_is_stationary():
     X, r = table(2)
     family = learned("wishart", X)
-    statistics = collect(family, family.around(X[: r.shape[1]]), X, r)
+    statistics = sums(family, X, r)
     for _ in range(300):
         family = family.relearned(statistics)
     top = objective(family, statistics)
@@ -82,7 +87,7 @@ def test_the_learned_centre_of_free_covariances_is_stationary():
 def test_components_that_share_a_covariance_are_drawn_together_and_its_correlations_found():
     X, r = table(3)
     family = learned("wishart", X)
-    statistics = collect(family, family.around(X[: r.shape[1]]), X, r)
+    statistics = sums(family, X, r)
     for _ in range(30):
         family = family.relearned(statistics)
     assert family.rows > 100
@@ -95,7 +100,7 @@ def test_components_that_share_a_covariance_are_drawn_together_and_its_correlati
 def test_the_density_of_the_centre_is_scipys_in_units_of_the_expected_covariance(name):
     X, r = table(4)
     family = learned(name, X)
-    statistics = collect(family, family.around(X[: r.shape[1]]), X, r)
+    statistics = sums(family, X, r)
     for _ in range(5):
         family = family.relearned(statistics)
     d = X.shape[1]
@@ -115,7 +120,7 @@ def test_units_change_what_is_learned_by_their_own_factor_only(name):
     found = []
     for rows in (X, X * factors):
         family = learned(name, rows)
-        statistics = collect(family, family.around(rows[: r.shape[1]]), rows, r)
+        statistics = sums(family, rows, r)
         for _ in range(10):
             family = family.relearned(statistics)
         found.append(family)
@@ -132,7 +137,7 @@ def test_a_column_that_never_changes_within_components_leaves_the_centre_positiv
     X, r = table(6)
     X[:, 0] = r.argmax(axis=1)
     family = learned(name, X)
-    statistics = collect(family, family.around(X[: r.shape[1]]), X, r)
+    statistics = sums(family, X, r)
     for _ in range(100):
         family = family.relearned(statistics)
     assert np.isfinite(objective(family, statistics))
