@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sidelight.estimators.bayesian.mixture import BayesianMixture
     from sidelight.estimators.class_mixture import ClassMixture
     from sidelight.estimators.equivalence import EquivalenceMixture
+    from sidelight.estimators.guided.mixture import GuidedMixture
     from sidelight.estimators.labelled import LabelledMixture
     from sidelight.estimators.latent_process import LatentProcessDecomposition
     from sidelight.estimators.pairwise import PairwiseMixture
@@ -38,6 +39,7 @@ __all__ = [
     "ConstrainedSpectralClustering",
     "EquivalenceMixture",
     "GraphPropagation",
+    "GuidedMixture",
     "HMRFKMeans",
     "LabelledMixture",
     "LatentProcessDecomposition",

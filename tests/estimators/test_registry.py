@@ -33,10 +33,20 @@ def fitted(estimator):
     return make(estimator).fit(X, PARTIAL)
 
 
+# A forest draws other samples of weighted rows than of repeated ones, in scikit-learn too.
+EXPECTED_TO_FAIL = {
+    "GuidedMixture": dict.fromkeys(
+        ("check_sample_weight_equivalence_on_dense_data", "check_sample_weights_invariance"),
+        "samples of rows are drawn at random",
+    )
+}
+
+
 @pytest.mark.filterwarnings("ignore")
 @EVERY
 def test_scikit_learns_own_checks_pass(estimator):
-    results = check_estimator(estimator(), on_fail=None)
+    expected = EXPECTED_TO_FAIL.get(estimator.__name__)
+    results = check_estimator(estimator(), on_fail=None, expected_failed_checks=expected)
     failed = [(result["check_name"], result["exception"]) for result in results if result["status"] == "failed"]
     assert not failed
     assert sum(result["status"] == "passed" for result in results) > 40

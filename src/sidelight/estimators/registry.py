@@ -16,6 +16,7 @@ MODULES = {
     "ConstrainedSpectralClustering": "sidelight.baselines.spectral",
     "EquivalenceMixture": "sidelight.estimators.equivalence",
     "GraphPropagation": "sidelight.baselines.propagation",
+    "GuidedMixture": "sidelight.estimators.guided.mixture",
     "HMRFKMeans": "sidelight.baselines.hmrf_kmeans",
     "LabelledMixture": "sidelight.estimators.labelled",
     "LatentProcessDecomposition": "sidelight.estimators.latent_process",

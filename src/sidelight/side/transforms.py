@@ -283,6 +283,16 @@ def pooled(
 
     A kind of statement that is not among those that an estimator ``takes`` goes to ``refuse``, which raises.
     """
+    known = gathered(n, y, must_link, cannot_link, side, sample_id)
+    for statement in sorted(known.statements - takes):
+        refuse(statement)
+    if known.statements - {"labels"}:
+        known.closure()  # raises if statements contradict each other
+    return known
+
+
+def gathered(n: int, y: Any, must_link: Any, cannot_link: Any, side: Any, sample_id: Any) -> "SideInformation":
+    """Pool what a user passes to ``fit`` about n rows, without unused names; statements may contradict each other."""
     from sidelight.side.information import SideInformation
 
     known = SideInformation.build(n, y=y, must_link=must_link, cannot_link=cannot_link, sample_id=sample_id)
@@ -300,8 +310,4 @@ def pooled(
                 "so that rows are found by name."
             )
         known = known.combine(side)
-    for statement in sorted(known.statements - takes):
-        refuse(statement)
-    if known.statements - {"labels"}:
-        known.closure()  # raises if statements contradict each other
     return known.without_unused_names()

@@ -1,0 +1,9 @@
+"""GuidedMixture: experts, weighed by what is known.
+
+mixture       the estimator
+core          the rows that experts learn from
+guidance      from the table and what is known to experts and weights
+rounds        experts and inference on links take turns
+partitions    classes to start from, where only links are known
+new_classes   classes that no label names
+"""

@@ -1,0 +1,273 @@
+"""The estimator to start with: several experts, weighed by how well they predict what is known."""
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from sidelight._typing import AnyArray, FloatArray, IntArray, LabelArray
+from sidelight.estimators.base.clusters import KeptPosterior, cluster_names, cluster_order
+from sidelight.estimators.base.reading import TableReader
+from sidelight.estimators.bayesian.mixture import BayesianMixture
+from sidelight.estimators.guided.core import core_of
+from sidelight.estimators.guided.guidance import EXPERTS, Guidance, guide
+from sidelight.estimators.guided.rounds import linked_shares
+from sidelight.estimators.registry import register
+from sidelight.estimators.starts.sample import Problem
+from sidelight.inference.executors.threads import one_blas_thread
+from sidelight.metrics import Violations, violations
+from sidelight.side import SideInformation
+from sidelight.side.transforms import gathered
+from sidelight.tables.schema import FamilyChoice
+from sidelight.tables.table import Table
+from sidelight.tables.validation import check_integer, check_number
+
+
+@register
+class GuidedMixture(KeptPosterior, TableReader):
+    """Clusters by what several experts say together: the estimator to start with.
+
+    Experts of different kinds learn from the rows whose class is known: logistic regression, a forest of randomised
+    trees, labels spread over a graph of neighbours, Ward's trees read through the labels, and Gaussian classes with and
+    without the other rows. Each also says what it would have thought of a row whose class it did not know. By these
+    opinions the stack learns how far to trust each expert, so that probabilities mean what they say:
+    p(class | row) ∝ Π_e p_e(class | row)^w_e.
+
+    Links are evidence about classes. Where no label is known, classes start as groups of rows that links and distances
+    join, and are chosen by the links that they predict. Experts and inference on the links then take turns. A link may
+    be wrong; how often that happens is learned. A class without any label is found where labels are missing that should
+    be there. Without side information it is a :class:`BayesianMixture`.
+
+    Parameters
+    ----------
+    n_clusters : int, optional
+        Number of clusters; None finds it. With labels it is never less than the labelled classes.
+    new_classes : {"auto", False} or int, default "auto"
+        How many clusters without labels there may be beside the labelled classes. "auto" finds them; False has none, so
+        that every row is of a labelled class.
+    link_confidence : float, optional
+        Probability that a link given without a confidence is right, above 0.5 and below 1. None learns it.
+    family : str or mapping, default "auto"
+        What each column is; see :class:`BayesianMixture`. Experts need to know which columns are categories.
+    random_state : int, RandomState or None
+    n_jobs : int, optional
+        Threads of the mixture that is fitted without side information.
+    keep_posterior : bool, optional
+        Whether to keep ``posterior_``; None keeps it up to 64 MB.
+
+    Attributes
+    ----------
+    labels_ : (n,)
+        The cluster of each row.
+    posterior_ : (n, n_clusters_)
+        Probability of each cluster, given all side information.
+    n_clusters_ : int
+    cluster_names_ : (n_clusters_,)
+        The labels; "new 1" and so on for classes without labels, "cluster 0" and so on where there are none.
+    expert_weights_ : dict of float
+        How far each expert is trusted, by its name.
+    link_error_ : float
+        How probable it is that a link is wrong; 0 without links.
+    violations_ : Violations
+        Statements that ``labels_`` break.
+    mixture_ : BayesianMixture or None
+        The mixture, where there is no side information.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidelight import GuidedMixture
+    >>> X = np.random.default_rng(0).normal(size=(90, 2)) + np.repeat([[0, 0], [9, 0], [0, 9]], 30, axis=0)
+    >>> y = np.full(90, None)
+    >>> y[[0, 1, 30, 31, 60, 61]] = "a", "a", "b", "b", "c", "c"
+    >>> model = GuidedMixture(random_state=0).fit(X, y)
+    >>> model.cluster_names_.tolist(), np.bincount(model.labels_).tolist()
+    (['a', 'b', 'c'], [30, 30, 30])
+    """
+
+    takes: ClassVar[frozenset[str]] = frozenset({"labels", "must_link", "cannot_link", "blocks", "confidence"})
+
+    takes_missing = True
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        new_classes: str | bool | int = "auto",
+        link_confidence: float | None = None,
+        family: FamilyChoice = "auto",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        keep_posterior: bool | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.new_classes = new_classes
+        self.link_confidence = link_confidence
+        self.family = family
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.keep_posterior = keep_posterior
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        must_link: Any = None,
+        cannot_link: Any = None,
+        side: SideInformation | None = None,
+        sample_id: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:
+        """Fit to a table and to side information about its rows.
+
+        Parameters
+        ----------
+        X : (n, d) array, memory-mapped array or data frame
+            The table.
+        y : (n,) array, optional
+            Partial labels; -1, or None or NaN, where a row has none.
+        must_link, cannot_link : pairs, optional
+            Pairs of row numbers, or of ids where ``sample_id`` names the rows.
+        side : SideInformation, optional
+            Further side information. With ``sample_id`` its rows are found by their ids.
+        sample_id : (n,) array, optional
+            Names of the rows.
+        sample_weight : (n,) array, optional
+            How many rows each row stands for.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        problem = self._read_problem(X, y, must_link, cannot_link, side, sample_id, sample_weight, reset=True)
+        with one_blas_thread():
+            self._survey(problem.table, problem.weights)
+            if problem.side.is_empty:
+                self._fit_without_guidance(X, sample_weight)
+            else:
+                self._fit_guided(problem)
+        self.violations_: Violations = violations(problem.side, self.labels_)
+        return self
+
+    def _check_parameters(self) -> None:
+        if self.n_clusters is not None:
+            check_integer("n_clusters", self.n_clusters, least=1)
+        if self.link_confidence is not None:
+            check_number("link_confidence", self.link_confidence, least=0.5, most=1)
+            if self.link_confidence in (0.5, 1):
+                raise ValueError(
+                    f"link_confidence={self.link_confidence} must be above 0.5 and below 1; None learns it."
+                )
+        if self.new_classes != "auto" and self.new_classes is not False:
+            if isinstance(self.new_classes, str):
+                raise ValueError(f"new_classes={self.new_classes!r} is not known; choose 'auto', False or a number.")
+            check_integer("new_classes", self.new_classes, least=0)
+
+    def _read_side(
+        self, n: int, y: Any, must_link: Any, cannot_link: Any, side: SideInformation | None, sample_id: Any
+    ) -> SideInformation:
+        """Pool all side information; links may contradict each other, since they may be wrong."""
+        return gathered(n, y, must_link, cannot_link, side, sample_id)
+
+    # --- without side information ------------------------------------------------------------------------------------
+
+    def _fit_without_guidance(self, X: Any, sample_weight: Any) -> None:
+        """Fit a Bayesian mixture, and take over its clusters."""
+        mixture = BayesianMixture(
+            self.n_clusters,
+            family=self.family,
+            prune=self.n_clusters is None,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+            keep_posterior=self.keep_posterior,
+        ).fit(X, sample_weight=sample_weight)
+        self.mixture_: BayesianMixture | None = mixture
+        self._guidance: Guidance | None = None
+        self.labels_ = mixture.labels_
+        self._posterior = mixture._posterior
+        self.n_clusters_ = mixture.n_clusters_
+        self.cluster_names_ = mixture.cluster_names_
+        self.expert_weights_ = {"mixture": 1.0}
+        self.link_error_ = 0.0
+
+    # --- with side information ---------------------------------------------------------------------------------------
+
+    def _fit_guided(self, problem: Problem) -> None:
+        """Ask the experts, and let links decide together with them."""
+        random = check_random_state(self.random_state)
+        core = core_of(problem.side, problem.weights, random)
+        cells = problem.table.gather(core.rows)
+        weights = np.ones(len(core.rows)) if problem.weights is None else problem.weights[core.rows]
+        found = guide(
+            cells,
+            self._schema,
+            core.side,
+            weights,
+            n_clusters=self.n_clusters,
+            new_classes=self.new_classes,
+            link_confidence=self.link_confidence,
+            random=random,
+        )
+        log_shares = np.empty((problem.n_rows, found.guidance.n_classes))
+        if len(core.rows) < problem.n_rows:
+            for chunk in problem.table.chunks():
+                log_shares[chunk] = found.guidance.log_shares(problem.table.take(chunk))
+                problem.table.release(chunk)
+        log_shares[core.rows] = found.log_shares
+        posterior = np.exp(log_shares)
+        mentioned, shares = linked_shares(log_shares, problem.side, found.link_error)
+        posterior[mentioned] = shares
+        labels = posterior.argmax(axis=1).astype(np.int32)
+
+        names, sizes = problem.side.label_names, np.bincount(labels, minlength=found.guidance.n_classes)
+        order = cluster_order(names, sizes)
+        self.mixture_ = None
+        self._guidance = found.guidance.reordered(order)
+        self.labels_ = np.argsort(order).astype(np.int32)[labels]
+        kept = self._keeps_posterior(problem.n_rows, len(order))
+        self._posterior = posterior[:, order] if kept else None
+        self.n_clusters_ = len(order)
+        self.cluster_names_ = cluster_names(names.tolist(), order)
+        self.expert_weights_ = {
+            expert.name: float(weight) for expert, weight in zip(EXPERTS, found.guidance.weights, strict=True)
+        }
+        self.link_error_ = found.link_error if len(problem.side.must_link) + len(problem.side.cannot_link) else 0.0
+
+    # --- new rows ----------------------------------------------------------------------------------------------------
+
+    def predict(self, X: Any) -> LabelArray:
+        """Return the cluster of each row of a table, by the experts alone."""
+        return self.predict_proba(X).argmax(axis=1).astype(np.int32)
+
+    def predict_names(self, X: Any) -> AnyArray:
+        """Return the name of the cluster of each row of a table: its label, where it has one."""
+        return np.asarray(self.cluster_names_[self.predict(X)])
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the probability of each cluster for each row of a table, by the experts alone."""
+        check_is_fitted(self)
+        if self.mixture_ is not None:
+            return self.mixture_.predict_proba(X)
+        assert self._guidance is not None
+        table: Table = self._read_table(X, reset=False)
+        self._survey(table, None)
+        found = np.empty((table.shape[0], self.n_clusters_))
+        with one_blas_thread():
+            for chunk in table.chunks():
+                found[chunk] = np.exp(self._guidance.log_shares(table.take(chunk)))
+                table.release(chunk)
+        return found
+
+    def score(self, X: Any, y: Any) -> float:
+        """Return the share of the labelled rows of a table whose predicted name is their label."""
+        known = SideInformation.build(len(X), y=y)
+        rows: IntArray = np.flatnonzero(known.labels >= 0)
+        if not len(rows):
+            raise ValueError("y has no labels, so there is nothing to score; give at least one.")
+        named = self.predict_names(X)[rows]
+        return float(
+            np.mean([given == found for given, found in zip(known.label_names[known.labels[rows]], named, strict=True)])
+        )

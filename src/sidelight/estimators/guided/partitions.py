@@ -1,0 +1,165 @@
+"""Classes to start from where only links are known: groups of rows, joined by links and by distance.
+
+The groups are cuts of Ward's tree, in the coordinates of the table and in a metric learned from the links. Groups are
+then joined, two at a time: those whose links speak for it most, and by Ward's criterion where there are none. How
+far to join, and which groups to start from, is what predicts links best that were held back.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.optimize import minimize
+from sklearn.metrics import adjusted_rand_score
+
+from sidelight._typing import BoolArray, FloatArray, IntArray
+from sidelight.experts.folds import N_FOLDS
+
+# Groups that the trees are cut into.
+_CUTS = (8, 16, 32, 64)
+# In a group there should be this many rows on average.
+_ROWS_PER_GROUP = 4
+# Log odds of a link, as of one wrong link in twenty.
+_LINK_ODDS = float(np.log(0.95 / 0.05))
+# What a merger costs that raises the sum of squares by the share of one group, in nats.
+_DISTANCE_PRICE = 3.0
+# What a further class costs, in links: of two partitions that predict alike the one with fewer classes is taken.
+_CLASS_PRICE = 0.5
+# Partitions that agree by more than this, as an adjusted Rand index, count as one.
+_ALIKE = 0.9
+
+
+class Links(NamedTuple):
+    """Pairs of rows (q, 2), and whether a must-link joins them (q,)."""
+
+    pairs: IntArray
+    same: BoolArray
+
+    def take(self, chosen: BoolArray) -> "Links":
+        """Return some of them."""
+        return Links(self.pairs[chosen], self.same[chosen])
+
+
+class Partition(NamedTuple):
+    """The class of each row (n,), and how well partitions made this way predict links held back."""
+
+    classes: IntArray
+    score: float
+
+
+def likely_partitions(
+    points: FloatArray, links: Links, n_classes: int | None, most: int, random: np.random.RandomState
+) -> list[Partition]:
+    """Return a few different partitions, the most promising first; of ``n_classes`` where that is known."""
+    folds = random.permutation(len(links.same)) % N_FOLDS
+    tables: dict[tuple[str, int, int], FloatArray] = {}
+    for fold in range(min(N_FOLDS, len(links.same))):
+        out = folds == fold
+        held = links.take(out)
+        for key, classes in _paths(points, links.take(~out), n_classes):
+            tables[key] = tables.get(key, np.zeros((2, 2))) + contingency(classes, held)
+    price = _CLASS_PRICE / max(len(links.same), 1)
+    scores = {key: predictiveness(table) - price * key[-1] for key, table in tables.items()}
+    found = dict(_paths(points, links, n_classes))
+    chosen: list[Partition] = []
+    for key in sorted(found, key=lambda key: -scores.get(key, -1.0)):
+        if all(adjusted_rand_score(found[key], other.classes) < _ALIKE for other in chosen):
+            chosen.append(Partition(found[key], scores.get(key, -1.0)))
+        if len(chosen) == most:
+            break
+    return chosen
+
+
+def _paths(points: FloatArray, links: Links, n_classes: int | None) -> Iterable[tuple[tuple[str, int, int], IntArray]]:
+    """Yield partitions by metric, number of groups and number of classes."""
+    metrics = {"table": points, "links": in_learned_metric(points, links)}
+    for name, coordinates in metrics.items():
+        tree = linkage(coordinates, "ward")
+        cuts = [cut for cut in _CUTS if cut * _ROWS_PER_GROUP <= len(points)] or [_CUTS[0]]
+        if n_classes is not None:
+            cuts = [cut for cut in dict.fromkeys((n_classes, *cuts, 2 * n_classes, 4 * n_classes)) if cut >= n_classes]
+        for cut in cuts:
+            groups = np.unique(fcluster(tree, cut, "maxclust"), return_inverse=True)[1]
+            for classes in joined(groups, coordinates, links):
+                number = int(classes.max()) + 1
+                if number == n_classes or (n_classes is None and number >= 2):
+                    yield (name, cut, number), classes
+
+
+def joined(groups: IntArray, points: FloatArray, links: Links) -> Iterable[IntArray]:
+    """Yield the groups (n,), 0, 1, 2 and so on, and what they become as two at a time are joined."""
+    number = int(groups.max()) + 1
+    evidence = np.zeros((number, number))
+    ends = groups[links.pairs]
+    np.add.at(evidence, (ends[:, 0], ends[:, 1]), np.where(links.same, _LINK_ODDS, -_LINK_ODDS))
+    evidence += evidence.T
+    mass = np.bincount(groups, minlength=number).astype(float)
+    sums = np.zeros((number, points.shape[1]))
+    np.add.at(sums, groups, points)
+    total = float(np.square(points - points.mean(axis=0)).sum())
+    group_of = np.arange(number)
+    yield groups
+    while len(mass) > 1:
+        means = sums / mass[:, None]
+        squares = np.square(means).sum(axis=1)
+        apart = np.maximum(squares[:, None] + squares - 2 * means @ means.T, 0.0)
+        rise = apart * (mass[:, None] * mass / (mass[:, None] + mass)) / max(total, 1e-300)
+        worth = evidence - _DISTANCE_PRICE * len(mass) * rise
+        worth[np.tril_indices(len(mass))] = -np.inf
+        first, second = np.unravel_index(int(worth.argmax()), worth.shape)
+        for part in (mass, sums):
+            part[first] += part[second]
+        evidence[first] += evidence[second]
+        evidence[:, first] += evidence[:, second]
+        kept = np.arange(len(mass)) != second
+        mass, sums, evidence = mass[kept], sums[kept], evidence[np.ix_(kept, kept)]
+        group_of = np.where(group_of == second, first, group_of)
+        group_of = group_of - (group_of > second)
+        yield group_of[groups]
+
+
+def in_learned_metric(points: FloatArray, links: Links) -> FloatArray:
+    """Return points (n, q), every coordinate weighed by what it says about links.
+
+    The weights, not negative, are those of a logistic regression of the kind of link on the squared differences of its
+    ends; must-links and cannot-links count alike, and weights stay near each other where links are few.
+    """
+    q = points.shape[1]
+    if links.same.all() or not links.same.any():
+        return points
+    differences = np.square(points[links.pairs[:, 0]] - points[links.pairs[:, 1]])
+    scales = np.maximum(differences.mean(axis=0), 1e-300)
+    differences = differences / scales
+    sign = np.where(links.same, 1.0, -1.0)
+    counts = np.where(links.same, 0.5 / links.same.mean(), 0.5 / (~links.same).mean())
+    even = -np.log(q)
+
+    def loss(parameters: FloatArray) -> tuple[float, FloatArray]:
+        log_weights, threshold = parameters[:-1], parameters[-1]
+        weights = np.exp(log_weights)
+        margin = sign * (threshold - differences @ weights)
+        value = counts @ np.logaddexp(0, -margin) + np.square(log_weights - even).sum()
+        slope = -counts * sign * np.exp(-np.logaddexp(0, margin))
+        gradient = -(slope @ differences) * weights + 2 * (log_weights - even)
+        return float(value), np.append(gradient, slope.sum())
+
+    start = np.append(np.full(q, even), 1.0)
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[(-8.0, 3.0)] * q + [(-20.0, 20.0)])
+    return points * np.sqrt(np.exp(found.x[:-1]) / scales)
+
+
+def contingency(classes: IntArray, links: Links) -> FloatArray:
+    """Return how many links are cannot-links and must-links (rows) between different and equal classes (columns)."""
+    equal = classes[links.pairs[:, 0]] == classes[links.pairs[:, 1]]
+    table = np.zeros((2, 2))
+    np.add.at(table, (links.same.astype(int), equal.astype(int)), 1.0)
+    return table
+
+
+def predictiveness(table: FloatArray) -> float:
+    """Return the mean of the plain and of the balanced accuracy with which equal classes predict must-links."""
+    plain = np.trace(table) / max(table.sum(), 1.0)
+    sizes = table.sum(axis=1)
+    balanced = np.mean([table[i, i] / sizes[i] for i in (0, 1) if sizes[i]] or [0.0])
+    return float((plain + balanced) / 2)

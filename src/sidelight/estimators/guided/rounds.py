@@ -1,0 +1,198 @@
+"""Experts and inference on links take turns.
+
+In a round every expert learns from the rows whose class is known or believed, and gives its opinion on all rows, on
+those it learned from as if their class were unknown. The stack weighs the opinions by the statements. Inference on the
+links then gives the classes that linked rows are believed to have, which the experts of the next round learn from. The
+round whose opinions make the statements most probable is kept.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from sidelight._typing import BoolArray, FloatArray, IntArray
+from sidelight.couplings.link_graph import LinkedRows, infer, linked_rows, plan
+from sidelight.experts.expert import Expert, LearnedExpert, floored
+from sidelight.experts.folds import lesson_of
+from sidelight.experts.stack import HeldOut, combined, learn_stack
+from sidelight.experts.view import View
+from sidelight.side import SideInformation
+
+# How probable it is that a link is wrong: at first, and within which bounds it is learned, with a prior of some links.
+FIRST_LINK_ERROR = 0.02
+_LEAST_LINK_ERROR, _MOST_LINK_ERROR = 0.002, 0.15
+_PRIOR_LINKS = 20.0
+# Rows that are believed to be of a class with less certainty than this teach nothing.
+_LEAST_CERTAINTY = 0.1
+# How sure a partition to start from is of itself.
+_START_CERTAINTY = 0.7
+
+
+class Statements(NamedTuple):
+    """What is known about some rows, as arrays.
+
+    Parameters
+    ----------
+    side : SideInformation
+    codes : (n,)
+        Label codes, -1 unknown.
+    pairs, same : (q, 2), (q,)
+        Links, and whether they are must-links.
+    """
+
+    side: SideInformation
+    codes: IntArray
+    pairs: IntArray
+    same: BoolArray
+
+    @classmethod
+    def of(cls, side: SideInformation) -> "Statements":
+        """Return the labels and links of side information."""
+        pairs = np.concatenate([side.must_link, side.cannot_link])
+        return cls(side, side.labels, pairs, np.arange(len(pairs)) < len(side.must_link))
+
+
+class Targets(NamedTuple):
+    """The classes (n,) that experts learn from, -1 where unknown, and how much each row counts (n,)."""
+
+    codes: IntArray
+    weights: FloatArray
+
+
+class Round(NamedTuple):
+    """What experts say together after they have learned.
+
+    Parameters
+    ----------
+    learned : tuple of LearnedExpert
+    weights : (experts,)
+        How far each is trusted.
+    log_shares : (n, classes)
+        Log probabilities of the classes; of rows that were learned from, as if their class were unknown.
+    targets : Targets
+        What was learned from.
+    score : float
+        Mean log probability of the statements.
+    link_error : float
+    """
+
+    learned: tuple[LearnedExpert, ...]
+    weights: FloatArray
+    log_shares: FloatArray
+    targets: Targets
+    score: float
+    link_error: float
+
+
+def take_turns(
+    view: View,
+    statements: Statements,
+    start: Targets,
+    n_classes: int,
+    experts: Sequence[Expert],
+    most_rounds: int,
+    link_confidence: float | None,
+    random: np.random.RandomState,
+) -> Round:
+    """Let experts and inference take turns; return the round that makes the statements most probable."""
+    link_error = FIRST_LINK_ERROR if link_confidence is None else 1 - link_confidence
+    best: Round | None = None
+    targets = start
+    for _ in range(most_rounds):
+        current = consult(view, statements, targets, n_classes, experts, link_error, random)
+        if best is None or current.score > best.score:
+            best = current
+        if not len(statements.pairs):
+            break
+        if link_confidence is None:
+            link_error = learned_link_error(current.log_shares, statements, link_error)
+            current = current._replace(link_error=link_error)
+        targets = believed_classes(current.log_shares, statements, link_error)
+    assert best is not None
+    return best
+
+
+def consult(
+    view: View,
+    statements: Statements,
+    targets: Targets,
+    n_classes: int,
+    experts: Sequence[Expert],
+    link_error: float,
+    random: np.random.RandomState,
+) -> Round:
+    """Let every expert learn, and weigh their opinions by the statements."""
+    lesson = lesson_of(targets.codes, targets.weights, n_classes, random)
+    opinions = [expert.consult(view, lesson, random) for expert in experts]
+    rows = np.array([floored(opinion.rows) for opinion in opinions])
+    rows[:, lesson.rows] = [floored(opinion.held_out) for opinion in opinions]
+    labelled = np.flatnonzero(statements.codes >= 0)
+    asked = np.union1d(labelled, statements.pairs)
+    held = HeldOut(
+        rows[:, asked],
+        np.searchsorted(asked, labelled),
+        statements.codes[labelled],
+        np.searchsorted(asked, statements.pairs),
+        statements.same,
+        max(link_error, _LEAST_LINK_ERROR),
+    )
+    stack = learn_stack(held, [expert.prior_weight for expert in experts])
+    return Round(
+        tuple(opinion.learned for opinion in opinions),
+        stack.weights,
+        combined(rows, stack.weights),
+        targets,
+        stack.score,
+        link_error,
+    )
+
+
+class LinkedShares(NamedTuple):
+    """Rows (m,) that something is known about, and the probabilities (m, classes) of their classes."""
+
+    rows: IntArray
+    shares: FloatArray
+
+
+def linked_shares(log_shares: FloatArray, side: SideInformation, link_error: float) -> LinkedShares:
+    """Return the probability of each class for the rows that are mentioned, given their labels, blocks and links."""
+    linked: LinkedRows = linked_rows(side, link_confidence=1 - link_error)
+    nodes = plan(linked.problem, log_shares.shape[1])
+    scores = np.add.reduceat(log_shares[linked.rows], linked.starts, axis=0)
+    found = infer(nodes, scores).marginals
+    return LinkedShares(linked.rows, np.repeat(found, linked.sizes, axis=0))
+
+
+def believed_classes(log_shares: FloatArray, statements: Statements, link_error: float) -> Targets:
+    """Return the classes that mentioned rows are believed to have, and how certain that is."""
+    rows, shares = linked_shares(log_shares, statements.side, link_error)
+    n, n_classes = log_shares.shape
+    certainty = (shares.max(axis=1) * n_classes - 1) / max(n_classes - 1, 1)
+    codes, weights = np.full(n, -1), np.zeros(n)
+    taught = certainty >= _LEAST_CERTAINTY
+    codes[rows[taught]] = shares[taught].argmax(axis=1)
+    weights[rows[taught]] = certainty[taught]
+    labelled = statements.codes >= 0
+    codes[labelled], weights[labelled] = statements.codes[labelled], 1.0
+    return Targets(codes, weights)
+
+
+def learned_link_error(log_shares: FloatArray, statements: Statements, before: float) -> float:
+    """Return how probable it is that a link is wrong, by opinions that have not seen the links."""
+    shares = np.exp(log_shares)
+    first, second = statements.pairs.T
+    together = (shares[first] * shares[second]).sum(axis=1)
+    right = np.where(statements.same, together, 1 - together)
+    error = before
+    for _ in range(20):
+        wrong = error * (1 - right) / (error * (1 - right) + (1 - error) * right)
+        error = (wrong.sum() + _PRIOR_LINKS * FIRST_LINK_ERROR) / (len(wrong) + _PRIOR_LINKS)
+    return float(np.clip(error, _LEAST_LINK_ERROR, _MOST_LINK_ERROR))
+
+
+def targets_of_partition(classes: IntArray, n_classes: int, statements: Statements, link_error: float) -> Targets:
+    """Return the classes that linked rows are believed to have by a partition to start from, and their links."""
+    shares = np.full((len(classes), n_classes), (1 - _START_CERTAINTY) / n_classes)
+    shares[np.arange(len(classes)), classes] += _START_CERTAINTY
+    return believed_classes(np.log(shares), statements, link_error)

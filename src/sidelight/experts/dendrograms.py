@@ -1,0 +1,186 @@
+"""Ward's trees, found without labels and read through them: an average over all ways to cut each tree.
+
+A cut of a tree says that the rows below each of its leaves share one distribution of classes, drawn from a Dirichlet
+distribution of precision a; a node at which the tree has j clusters is split further with probability
+1 / (1 + (j / bC)²), C being the number of classes. The sum over all cuts follows from the leaves up, as in context tree
+weighting (Willems, Shtarkov and Tjalkens 1995): with DM the Dirichlet-multinomial probability of the labels below a
+node and s its probability to be split,
+
+    P(node) = (1 − s) DM(node) + s P(left) P(right),
+
+and what a row may expect is the mean over the nodes above it, by the posterior probability that the cut is there. The
+trees are those of several random parts of the features; (a, b) is the pair with the most evidence, of a few.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.cluster.hierarchy import linkage
+from scipy.special import gammaln
+
+from sidelight._typing import FloatArray, IntArray
+from sidelight.experts.expert import Lesson, Opinion, normalised
+from sidelight.experts.neighbours import NearestRowsOpinion
+from sidelight.experts.view import View
+
+_PRECISIONS = (0.3,)
+_RESOLUTIONS = (3.0, 10.0)
+# Tables of at most this many features keep them all in every tree, with random weights.
+_FEW_FEATURES = 8
+_NEW_ROW_NEIGHBOURS = 5
+
+
+class Dendrogram(NamedTuple):
+    """A binary tree of rows: node n + i joins ``left[i]`` and ``right[i]``; the root has the parent -1."""
+
+    n_rows: int
+    left: IntArray
+    right: IntArray
+    parent: IntArray
+
+
+def ward_tree(points: FloatArray) -> Dendrogram:
+    """Return Ward's tree (1963) of some points."""
+    n = len(points)
+    merged = linkage(points, "ward")[:, :2].astype(np.int64) if n > 1 else np.empty((0, 2), dtype=np.int64)
+    parent = np.full(2 * n - 1, -1)
+    for side in (0, 1):
+        parent[merged[:, side]] = n + np.arange(n - 1)
+    return Dendrogram(n, merged[:, 0], merged[:, 1], parent)
+
+
+class Cuts(NamedTuple):
+    """The sum over all cuts of a tree.
+
+    Parameters
+    ----------
+    counts : (nodes, classes)
+        Labels below each node.
+    log_stop, log_split : (nodes,)
+        Log prior probabilities that the cut is at a node, if it is not above, and that it is below.
+    log_sum : (nodes,)
+        Log probability of the labels below each node, over all cuts below it.
+    precision : float
+        a, that of the Dirichlet prior.
+    """
+
+    counts: FloatArray
+    log_stop: FloatArray
+    log_split: FloatArray
+    log_sum: FloatArray
+    precision: float
+
+    @property
+    def evidence(self) -> float:
+        """Log probability of all labels."""
+        return float(self.log_sum[-1])
+
+
+def sum_cuts(tree: Dendrogram, lesson: Lesson, precision: float, resolution: float) -> Cuts:
+    """Sum over all cuts, from the leaves up."""
+    n = tree.n_rows
+    counts = np.zeros((2 * n - 1, lesson.n_classes))
+    counts[lesson.rows] = lesson.one_hot()
+    for node, (left, right) in enumerate(zip(tree.left, tree.right, strict=True), start=n):
+        counts[node] = counts[left] + counts[right]
+    here = log_dirichlet_multinomial(counts, precision)
+    clusters = np.arange(n - 1, 0, -1.0)
+    ratio = (clusters / (resolution * lesson.n_classes)) ** 2
+    log_stop, log_split = np.zeros(2 * n - 1), np.full(2 * n - 1, -np.inf)
+    log_split[n:] = -np.log1p(ratio)
+    log_stop[n:] = np.log(ratio) - np.log1p(ratio)
+    log_sum = here.copy()
+    for node in (np.flatnonzero(counts[n:].any(axis=1)) + n).tolist():
+        below = log_sum[tree.left[node - n]] + log_sum[tree.right[node - n]]
+        log_sum[node] = np.logaddexp(log_stop[node] + here[node], log_split[node] + below)
+    return Cuts(counts, log_stop, log_split, log_sum, precision)
+
+
+def log_dirichlet_multinomial(counts: FloatArray, precision: float) -> FloatArray:
+    """Return the log probability (nodes,) of labels, in their order, under an even Dirichlet prior."""
+    each = precision / counts.shape[1]
+    terms = (gammaln(each + counts) - gammaln(each)).sum(axis=1)
+    return np.asarray(terms + gammaln(precision) - gammaln(precision + counts.sum(axis=1)))
+
+
+def expected_shares(tree: Dendrogram, cuts: Cuts) -> FloatArray:
+    """Return the probability (n, classes) of each class for each row: the mean over the cuts, by their posterior."""
+    n, here = tree.n_rows, log_dirichlet_multinomial(cuts.counts, cuts.precision)
+    stop = np.exp(np.minimum(cuts.log_stop + here - cuts.log_sum, 0.0))
+    predicted = _predicted(cuts.counts, cuts.precision)
+    reached, shares = np.zeros(2 * n - 1), np.zeros_like(predicted)
+    reached[-1] = 1.0
+    for node in range(2 * n - 2, n - 1, -1):
+        so_far = shares[node] + reached[node] * stop[node] * predicted[node]
+        for child in (tree.left[node - n], tree.right[node - n]):
+            shares[child], reached[child] = so_far, reached[node] * (1 - stop[node])
+    return normalised(shares[:n] + reached[:n, None] * predicted[:n])
+
+
+def shares_without_own(tree: Dendrogram, cuts: Cuts, lesson: Lesson) -> FloatArray:
+    """Return the same for the labelled rows (m, classes), each as if its own label were unknown."""
+    found = np.empty((len(lesson.rows), lesson.n_classes))
+    for place, (row, code, weight) in enumerate(zip(lesson.rows, lesson.codes, lesson.weights, strict=True)):
+        path = _path(tree, row)
+        counts = cuts.counts[path].copy()
+        counts[:, code] = np.maximum(counts[:, code] - weight, 0.0)
+        here = log_dirichlet_multinomial(counts, cuts.precision)
+        log_sum = here.copy()
+        for step in range(1, len(path)):
+            node = path[step] - tree.n_rows
+            sibling = tree.left[node] if tree.right[node] == path[step - 1] else tree.right[node]
+            log_sum[step] = np.logaddexp(
+                cuts.log_stop[path[step]] + here[step],
+                cuts.log_split[path[step]] + log_sum[step - 1] + cuts.log_sum[sibling],
+            )
+        stop = np.exp(np.minimum(cuts.log_stop[path] + here - log_sum, 0.0))
+        # From the root down: the cut is at a node if it is not above, and the node stops.
+        not_above = np.append(np.cumprod((1 - stop)[:0:-1])[::-1], 1.0)
+        found[place] = (not_above * stop) @ _predicted(counts, cuts.precision)
+    return normalised(found)
+
+
+def _predicted(counts: FloatArray, precision: float) -> FloatArray:
+    """Return the expected shares (nodes, classes) of the rows below each node."""
+    n_classes = counts.shape[1]
+    return (counts + precision / n_classes) / (counts.sum(axis=1, keepdims=True) + precision)
+
+
+def _path(tree: Dendrogram, row: int) -> IntArray:
+    """Return the nodes from a row up to the root."""
+    path = [row]
+    while tree.parent[path[-1]] >= 0:
+        path.append(int(tree.parent[path[-1]]))
+    return np.array(path)
+
+
+@dataclass(frozen=True)
+class DendrogramExpert:
+    """Several of Ward's trees, each on a random part of the features."""
+
+    name: str = "dendrograms"
+    prior_weight: float = 0.3
+    n_trees: int = 6
+
+    def consult(self, view: View, lesson: Lesson, random: np.random.RandomState) -> Opinion:
+        """Read every tree through the labels; the opinion is the mean."""
+        found, held_out = [], []
+        for _ in range(self.n_trees):
+            tree = ward_tree(random_part(view.features, random))
+            cuts = max(
+                (sum_cuts(tree, lesson, a, b) for a in _PRECISIONS for b in _RESOLUTIONS), key=lambda cut: cut.evidence
+            )
+            found.append(expected_shares(tree, cuts))
+            held_out.append(shares_without_own(tree, cuts, lesson))
+        shares = np.mean(found, axis=0)
+        learned = NearestRowsOpinion(view.coordinates, shares, _NEW_ROW_NEIGHBOURS)
+        return Opinion(learned, shares, np.mean(held_out, axis=0))
+
+
+def random_part(features: FloatArray, random: np.random.RandomState) -> FloatArray:
+    """Return half of the features, chosen at random; of few features all, with random weights."""
+    n_features = features.shape[1]
+    if n_features > _FEW_FEATURES:
+        return features[:, random.permutation(n_features)[: (n_features + 1) // 2]]
+    return features * np.sqrt(random.standard_exponential(n_features))

@@ -1,0 +1,125 @@
+"""Extremely randomised trees (Geurts, Ernst and Wehenkel 2006), each grown on a bootstrap sample of the labelled rows.
+
+A row is held out by the trees whose sample lacks it, so one forest gives both opinions.
+"""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.ensemble import ExtraTreesClassifier
+
+from sidelight._storable import storable
+from sidelight._typing import FloatArray, IntArray
+from sidelight.experts.expert import Lesson, Opinion
+from sidelight.experts.view import View
+
+# Rows that go down the trees at a time.
+_ROWS_AT_ONCE = 4096
+
+
+@storable("ForestOpinion")
+@dataclass(frozen=True, eq=False)
+class ForestOpinion:
+    """Trees as arrays, one after the other.
+
+    Parameters
+    ----------
+    roots : (trees,)
+        The first node of each.
+    features, thresholds, lefts, rights : (nodes,)
+        Rows whose feature is at most the threshold go left; leaves are their own children.
+    shares : (nodes, classes)
+        Of the labelled rows at a node.
+    background : (classes,)
+        What the mean of the trees is mixed with, in proportion ``1 - trust``.
+    trust : float
+    """
+
+    roots: IntArray
+    features: IntArray
+    thresholds: FloatArray
+    lefts: IntArray
+    rights: IntArray
+    shares: FloatArray
+    background: FloatArray
+    trust: float
+
+    def probabilities(self, view: View) -> FloatArray:
+        """Return the probability of each class: the mean of the trees, and a little of the background."""
+        # scikit-learn grows its trees on single precision, and splits between such numbers.
+        features = view.features.astype(np.float32).astype(float)
+        found = np.empty((len(features), self.shares.shape[1]))
+        for start in range(0, len(features), _ROWS_AT_ONCE):
+            part = features[start : start + _ROWS_AT_ONCE]
+            found[start : start + _ROWS_AT_ONCE] = self._mean_share(part)
+        return self.trust * found + (1 - self.trust) * self.background
+
+    def _mean_share(self, rows: FloatArray) -> FloatArray:
+        total = np.zeros((len(rows), self.shares.shape[1]))
+        for root in self.roots:
+            nodes = np.full(len(rows), root)
+            going = np.arange(len(rows))
+            while len(going):
+                at = nodes[going]
+                left = rows[going, self.features[at]] <= self.thresholds[at]
+                nodes[going] = np.where(left, self.lefts[at], self.rights[at])
+                going = going[nodes[going] != at]
+            total += self.shares[nodes]
+        return total / len(self.roots)
+
+
+@dataclass(frozen=True)
+class ForestExpert:
+    """A forest of extremely randomised trees."""
+
+    name: str = "forest"
+    prior_weight: float = 0.5
+    n_trees: int = 100
+
+    def consult(self, view: View, lesson: Lesson, random: np.random.RandomState) -> Opinion:
+        """Grow the trees; rows held out are judged by the trees that have not seen them."""
+        model = ExtraTreesClassifier(
+            self.n_trees, bootstrap=True, oob_score=True, random_state=random.randint(2**31 - 1)
+        )
+        with warnings.catch_warnings():
+            # With very few rows some are in every sample; they get the background below.
+            warnings.filterwarnings("ignore", message="Some inputs do not have OOB scores")
+            warnings.filterwarnings("ignore", message="invalid value encountered", category=RuntimeWarning)
+            model.fit(view.features[lesson.rows], lesson.codes, sample_weight=lesson.weights)
+        background = lesson.shares()
+        # The background counts as two rows of a class do.
+        per_class = len(lesson.rows) / lesson.n_classes
+        learned = _as_arrays(model, lesson.n_classes, background, 1 - 1 / (per_class + 2))
+        seen = np.full((len(lesson.rows), lesson.n_classes), np.nan)
+        seen[:, model.classes_] = 0.0
+        seen[:, model.classes_] = model.oob_decision_function_.reshape(len(lesson.rows), -1)
+        seen = np.where(np.isfinite(seen).all(axis=1, keepdims=True), np.nan_to_num(seen), background)
+        held_out = learned.trust * seen + (1 - learned.trust) * background
+        return Opinion(learned, learned.probabilities(view), held_out)
+
+
+def _as_arrays(model: ExtraTreesClassifier, n_classes: int, background: FloatArray, trust: float) -> ForestOpinion:
+    """Return a forest of scikit-learn as arrays."""
+    trees = [tree.tree_ for tree in model.estimators_]
+    counts = np.array([tree.node_count for tree in trees])
+    roots = np.cumsum(counts) - counts
+    own = np.arange(counts.sum())
+    shift = np.repeat(roots, counts)
+    lefts, rights = (
+        np.concatenate([getattr(tree, side) for tree in trees]) for side in ("children_left", "children_right")
+    )
+    leaf = lefts < 0
+    shares = np.zeros((len(own), n_classes))
+    values = np.concatenate([tree.value[:, 0, :] for tree in trees])
+    shares[:, model.classes_] = values / values.sum(axis=1, keepdims=True)
+    return ForestOpinion(
+        roots,
+        np.where(leaf, 0, np.concatenate([tree.feature for tree in trees])),
+        np.concatenate([tree.threshold for tree in trees]),
+        np.where(leaf, own, lefts + shift),
+        np.where(leaf, own, rights + shift),
+        shares,
+        background,
+        float(trust),
+    )

@@ -1,0 +1,98 @@
+"""How far to trust each expert: p(class | row) ∝ Π_e p_e(class | row)^w_e, with weights learned on what was held out.
+
+A label is as probable as the class it names, a must-link as Σ_c p_a(c) p_b(c), a cannot-link as one less that; each may
+be wrong, with a small probability. The weights maximise the log probability of all statements, by opinions that have
+not seen them, less strength × Σ (ln w − ln w₀)², which decides where statements are few.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import logsumexp
+
+from sidelight._typing import BoolArray, FloatArray, IntArray
+
+LABEL_ERROR = 0.001
+_STRENGTH = 1.0
+_LEAST_LOG_WEIGHT, _MOST_LOG_WEIGHT = np.log(1e-3), np.log(5.0)
+
+
+class HeldOut(NamedTuple):
+    """Statements by which experts are judged.
+
+    Parameters
+    ----------
+    opinions : (experts, m, classes)
+        Log probabilities for some rows, by experts that have not seen their statements.
+    labelled, codes : (k,)
+        Places among these rows that have labels, and their classes.
+    pairs, same : (q, 2), (q,)
+        Places that are linked, and whether by must-links.
+    link_error : float
+        Probability that a link is wrong.
+    """
+
+    opinions: FloatArray
+    labelled: IntArray
+    codes: IntArray
+    pairs: IntArray
+    same: BoolArray
+    link_error: float
+
+
+class Stack(NamedTuple):
+    """Weights (experts,), and the mean log probability of the statements held out; 0 where there are none."""
+
+    weights: FloatArray
+    score: float
+
+
+def combined(opinions: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return the weighted opinion as log probabilities (n, classes)."""
+    scores = np.tensordot(weights, opinions, 1)
+    return np.asarray(scores - logsumexp(scores, axis=1, keepdims=True))
+
+
+def log_probability(log_shares: FloatArray, held: HeldOut) -> tuple[float, FloatArray]:
+    """Return the log probability of the statements, and its gradient (m, classes) in the scores behind the shares."""
+    shares = np.exp(log_shares)
+    gradient = np.zeros_like(shares)
+    right = 1 - LABEL_ERROR
+    own = shares[held.labelled, held.codes]
+    likely = right * own + LABEL_ERROR / shares.shape[1]
+    value = float(np.log(likely).sum())
+    slope = right * own / likely
+    gradient[held.labelled] -= slope[:, None] * shares[held.labelled]
+    gradient[held.labelled, held.codes] += slope
+    first, second = held.pairs.T
+    together = (shares[first] * shares[second]).sum(axis=1)
+    # A link that is wrong says the opposite.
+    stated = np.where(held.same, together, 1 - together)
+    likely = (1 - 2 * held.link_error) * stated + held.link_error
+    value += float(np.log(likely).sum())
+    slope = np.where(held.same, 1.0, -1.0) * (1 - 2 * held.link_error) / likely
+    for a, b in ((first, second), (second, first)):
+        change = shares[a] * (shares[b] - together[:, None]) * slope[:, None]
+        np.add.at(gradient, a, change)
+    return value, gradient
+
+
+def learn_stack(held: HeldOut, prior_weights: Sequence[float], strength: float = _STRENGTH) -> Stack:
+    """Return the weights that make the statements most probable, near the prior weights where statements are few."""
+    prior = np.log(np.asarray(prior_weights, dtype=float))
+
+    def loss(log_weights: FloatArray) -> tuple[float, FloatArray]:
+        weights = np.exp(log_weights)
+        value, gradient = log_probability(combined(held.opinions, weights), held)
+        slope = np.tensordot(held.opinions, gradient, ([1, 2], [0, 1])) * weights
+        apart = log_weights - prior
+        return -value + strength * float(apart @ apart), -slope + 2 * strength * apart
+
+    bounds = [(_LEAST_LOG_WEIGHT, _MOST_LOG_WEIGHT)] * len(prior)
+    found = minimize(loss, prior, jac=True, method="L-BFGS-B", bounds=bounds)
+    weights = np.exp(found.x)
+    statements = len(held.labelled) + len(held.pairs)
+    score = log_probability(combined(held.opinions, weights), held)[0] / max(statements, 1)
+    return Stack(weights, score)
