@@ -29,9 +29,9 @@ from threadpoolctl import threadpool_limits
 
 from quality_methods import GUIDED, METHODS, Answer, available
 from quality_report import report
-from quality_summary import completed
+from quality_summary import Grid, completed
 from sidelight.reproduce.framework.experiment import ONE_CLUSTER, Experiment, Setting, Trial
-from sidelight.reproduce.framework.journal import Journal
+from sidelight.reproduce.framework.journal import Journal, Results
 from situations import SITUATIONS, TABLES, Problem, applies, problem
 
 RESULTS = Path(__file__).parent / "results"
@@ -182,6 +182,11 @@ def wanted_trials(asked: argparse.Namespace, methods: Collection[str]) -> list[T
     ]
 
 
+def judged_grid(results: Results, asked: argparse.Namespace) -> Grid:
+    """Return the stored trials of all methods, as far as draws are complete, and the method to judge."""
+    return completed(results, wanted_trials(asked, METHODS), asked.judged)
+
+
 def timed(trial: Trial) -> tuple[Trial, Mapping[str, float]]:
     """Measure a trial in a process of its own."""
     return trial, measure(*trial)
@@ -200,15 +205,12 @@ def run(trials: Iterable[Trial], folder: Path, jobs: int) -> None:
     Journal.of(grid(), folder).sort()
 
 
-def main() -> None:
-    """Run and report what the options ask for."""
+def options() -> argparse.ArgumentParser:
+    """Return the options of the command; the defaults are the whole grid."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS), metavar="METHOD")
     parser.add_argument("--sets", nargs="+", choices=TABLES, default=list(TABLES), metavar="TABLE")
-    parser.add_argument(
-        "--situations", nargs="+", choices=SITUATIONS, default=list(SITUATIONS), metavar="SITUATION",
-        help=", ".join(SITUATIONS).replace("%", "%%"),
-    )  # fmt: skip
+    parser.add_argument("--situations", nargs="+", choices=SITUATIONS, default=list(SITUATIONS), metavar="SITUATION")
     parser.add_argument(
         "--draws", nargs="+", type=int, choices=(*CHOOSING, *REPORTED), default=list(REPORTED), metavar="DRAW"
     )
@@ -216,14 +218,17 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=RESULTS, help="where trials, table and figure are stored")
     parser.add_argument("--report", action="store_true", help="use the stored trials only")
     parser.add_argument("--judged", choices=METHODS, default=GUIDED, metavar="METHOD", help="compared with all others")
-    asked = parser.parse_args()
+    return parser
+
+
+def main() -> None:
+    """Run and report what the options ask for."""
+    asked, whole = options().parse_args(), options().parse_args([])
     if not asked.report:
         run(wanted_trials(asked, asked.methods), asked.folder, asked.jobs)
-    everything = parser.parse_args([])
-    compared = wanted_trials(asked, METHODS)
-    is_whole = compared == wanted_trials(everything, METHODS) and asked.judged == everything.judged
-    grid_found = completed(Journal.of(grid(), asked.folder).results, compared, asked.judged)
-    report(grid_found, asked.folder if is_whole else None)
+    is_whole = all(getattr(asked, name) == getattr(whole, name) for name in ("sets", "situations", "draws", "judged"))
+    found = judged_grid(Journal.of(grid(), asked.folder).results, asked)
+    report(found, asked.folder if is_whole else None)
 
 
 if __name__ == "__main__":

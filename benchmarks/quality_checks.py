@@ -14,6 +14,7 @@ from quality_summary import (
     Grid,
     Standing,
     below_linear,
+    contested,
     deficits,
     names,
     new_classes,
@@ -66,7 +67,7 @@ def _margins(margins: Mapping[str, float]) -> tuple[str, bool]:
 
 def near_best(grid: Grid, ranking: list[Standing]) -> Check:
     """Count the cells where the judged method is the best one or close to it."""
-    cells = grid.cells(RAND)
+    cells = contested(grid)
     share = float((cells[grid.judged] >= cells[grid.peers].max(axis=1) - NEAR).mean())
     tables = [len(grid.cells(RAND, s.situation)) for s in ranking]
     single = float(np.average([s.near_best_draws for s in ranking], weights=tables))

@@ -5,6 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 
 from quality_checks import checks
 from quality_methods import LINEAR, METHODS
@@ -15,6 +18,7 @@ from quality_summary import (
     UNLABELLED,
     Grid,
     below_linear,
+    contested,
     deficits,
     new_classes,
     standings,
@@ -74,7 +78,7 @@ def introduction(grid: Grid) -> str:
         f"`python benchmarks/quality.py`: {grid.trials['set'].nunique()} tables with at most 1000 rows, "
         f"{len(grid.situations)} situations, draws {draws}. Scores are adjusted Rand indices on rows in no statement, "
         "means over draws and tables. Methods other than GuidedMixture and BayesianMixture are told the true number of "
-        "classes where they need one; a method that raises an error scores 0 there.\n"
+        "classes where they need one; a method that raises an error scores 0 there. A cell is a table in a situation.\n"
     )
 
 
@@ -151,10 +155,10 @@ def probabilities(grid: Grid) -> str:
 def new(grid: Grid) -> str:
     """Show how classes without labels are found, and how often rows are called new where all classes have labels."""
     found = new_classes(grid)
-    means = {name: grid.means(name)[grid.judged] for name in ("called new",)}
+    shares = grid.means("called new")[grid.judged]
     lines = [[str(t), number(found.cover[t]), number(found.purity[t]) or "no new cluster"] for t in found.cover.index]
     lines.append(["mean", number(found.cover.mean()), number(found.purity.mean())])
-    called = ", ".join(f"{title(s)} {means['called new'][s]:.3f}" for s in [*ALL_LABELLED, UNLABELLED])
+    called = ", ".join(f"{title(s)} {shares[s]:.3f}" for s in [*ALL_LABELLED, UNLABELLED])
     return (
         f"## Classes without labels\n\n{title(UNLABELLED)}: the share of their rows that {grid.judged} puts into new "
         "clusters, and the purity of these, on tables where a method of scikit-learn with 30 % of the labels is above "
@@ -195,9 +199,6 @@ def costs(grid: Grid) -> str:
 
 def draw(grid: Grid, path: Path) -> None:
     """Draw the mean of every method in every situation, and the judged method against the best peer of each table."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     figure = Figure(figsize=(13, 6), layout="constrained")
     FigureCanvasAgg(figure)
     panels = figure.subplots(1, 2 if grid.is_judged else 1, squeeze=False)[0]
@@ -209,7 +210,7 @@ def draw(grid: Grid, path: Path) -> None:
     figure.savefig(path, dpi=110, metadata={"Software": None})
 
 
-def heat(axes: "object", scores: pd.DataFrame) -> None:
+def heat(axes: Axes, scores: pd.DataFrame) -> None:
     """Draw methods × situations."""
     values = scores.to_numpy()
     axes.imshow(values, aspect="auto", cmap="YlGnBu", vmin=0, vmax=0.8)
@@ -223,16 +224,17 @@ def heat(axes: "object", scores: pd.DataFrame) -> None:
     axes.set_title("mean adjusted Rand index on unmentioned rows", fontsize=9)
 
 
-def lead(axes: "object", grid: Grid) -> None:
+def lead(axes: Axes, grid: Grid) -> None:
     """Draw a point for each table: the judged method minus the best of all peers there."""
-    cells = grid.cells(RAND)
+    cells = contested(grid)
     ahead = cells[grid.judged] - cells[grid.peers].max(axis=1)
-    for place, situation in enumerate(grid.situations):
+    shared = [situation for situation in grid.situations if situation in ahead.index]
+    for place, situation in enumerate(shared):
         values = np.sort(ahead.loc[situation].to_numpy())
         spread = np.linspace(-0.25, 0.25, len(values)) if len(values) > 1 else np.zeros(1)
         axes.scatter(place + spread, values, s=12, color="#1f6fb2")
         axes.plot([place - 0.3, place + 0.3], [values.mean()] * 2, color="k", linewidth=1)
     axes.axhline(0, color="#9aa0a6", linewidth=0.8)
     axes.axhline(-0.07, color="#9aa0a6", linewidth=0.8, linestyle=":")
-    axes.set_xticks(range(len(grid.situations)), map(title, grid.situations), fontsize=8, rotation=40, ha="right")
+    axes.set_xticks(range(len(shared)), map(title, shared), fontsize=8, rotation=40, ha="right")
     axes.set_title(f"{grid.judged} minus the best peer of each table (bars: means; dotted: −.07)", fontsize=9)

@@ -108,9 +108,16 @@ class Standing(NamedTuple):
         return self.score - float(self.means[self.best])
 
 
+def contested(grid: Grid) -> pd.DataFrame:
+    """Return the scores of the cells that the judged method shares with a peer."""
+    cells = grid.cells(RAND)
+    return cells[cells[grid.judged].notna() & cells[grid.peers].notna().any(axis=1)]
+
+
 def standings(grid: Grid) -> list[Standing]:
     """Compare the judged method with its peers, situation by situation."""
-    return [standing(grid, situation) for situation in grid.situations]
+    shared = set(contested(grid).index.get_level_values("situation"))
+    return [standing(grid, situation) for situation in grid.situations if situation in shared]
 
 
 def standing(grid: Grid, situation: str) -> Standing:
@@ -138,7 +145,7 @@ def standing(grid: Grid, situation: str) -> Standing:
 
 def deficits(grid: Grid) -> pd.DataFrame:
     """Return for each table the situation where the judged method is furthest below the best peer."""
-    cells = grid.cells(RAND)
+    cells = contested(grid)
     peers = cells[grid.peers]
     found = pd.DataFrame(
         {"score": cells[grid.judged], "peer": peers.idxmax(axis=1), "best": peers.max(axis=1)}
