@@ -105,7 +105,7 @@ def on_the_table(name: str, problem: Problem) -> Answer:
 
 
 def on_numbers(name: str, problem: Problem) -> Answer:
-    """Fit an estimator that takes numbers and is told the number of clusters."""
+    """Fit an estimator that takes numbers and receives the number of clusters."""
     return fitted(getattr(sl, name)(problem.n_classes, random_state=problem.seed), problem.Z, problem)
 
 

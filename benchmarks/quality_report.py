@@ -41,11 +41,14 @@ def report(grid: Grid, folder: Path | None) -> None:
 
 def markdown(grid: Grid) -> str:
     """Return the report of what was run."""
-    parts = [introduction(grid), all_methods(grid)]
+    parts = [introduction(grid), f"## All methods\n\n{all_methods(grid)}"]
+    is_whole = grid.situations == list(SITUATIONS) and LINEAR in grid.methods
     if grid.is_judged:
         parts += [ranking(grid), worst_tables(grid)]
-        if grid.situations == list(SITUATIONS) and LINEAR in grid.methods:
-            parts = [introduction(grid), demands(grid), *parts[1:], probabilities(grid), new(grid), more(grid)]
+    if is_whole:
+        parts.append(probabilities(grid))
+    if grid.is_judged and is_whole:
+        parts = [introduction(grid), demands(grid), *parts[1:], new(grid), more(grid)]
     return "\n".join([*parts, costs(grid)])
 
 
@@ -77,7 +80,7 @@ def introduction(grid: Grid) -> str:
         "# Quality\n\n"
         f"`python benchmarks/quality.py`: {grid.trials['set'].nunique()} tables with at most 1000 rows, "
         f"{len(grid.situations)} situations, draws {draws}. Scores are adjusted Rand indices on rows in no statement, "
-        "means over draws and tables. Methods other than GuidedMixture and BayesianMixture are told the true number of "
+        "means over draws and tables. Methods other than GuidedMixture and BayesianMixture receive the true number of "
         "classes where they need one; a method that raises an error scores 0 there. A cell is a table in a situation.\n"
     )
 
@@ -100,9 +103,9 @@ def all_methods(grid: Grid) -> str:
     if theirs:
         hindsight = grid.cells(RAND)[theirs].max(axis=1).groupby(level="situation").mean()
         lines.append(
-            ["hindsight: best of scikit-learn for each table", *(number(hindsight[s]) for s in grid.situations)]
+            ["hindsight (best of scikit-learn for each table)", *(number(hindsight[s]) for s in grid.situations)]
         )
-    return "## All methods\n\n" + rows_of(["method", *map(title, grid.situations)], lines)
+    return rows_of(["method", *map(title, grid.situations)], lines)
 
 
 def ranking(grid: Grid) -> str:
@@ -145,7 +148,7 @@ def probabilities(grid: Grid) -> str:
         means = grid.means(measure)
         having = [name for name in grid.methods if means[name].notna().any()]
         lines = [[name, *(number(means.loc[s, name]) for s in LABELS_ONLY)] for name in having]
-        if measure == "log-loss":
+        if measure == "log-loss" and grid.is_judged:
             shares = (f"{below_linear(grid, s):.0%}" for s in LABELS_ONLY)
             lines.append([f"tables where {grid.judged} ≤ {LINEAR}", *shares])
         parts.append(rows_of([measure, *map(title, LABELS_ONLY)], lines))

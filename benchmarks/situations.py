@@ -1,4 +1,4 @@
-"""Real tables, and what is said about their rows: the situations that `quality.py` compares methods in.
+"""Real tables and statements about their rows: the situations that `quality.py` compares methods in.
 
 A table is taken as it is: numbers, categories, counts, empty cells, more columns than rows. Of a table with more than
 1000 rows a draw is a random part. All situations of a draw use one order of the rows and one list of pairs: five labels
@@ -102,7 +102,7 @@ def drawn(name: str, seed: int) -> Draw:
 
 @dataclass(frozen=True)
 class Situation:
-    """How much is said about a table.
+    """Which statements there are about the rows of a table.
 
     Parameters
     ----------
@@ -166,9 +166,9 @@ class Problem(NamedTuple):
     y : (n,) of str
         The true classes.
     labels : (n,) of str or None
-        What is said about classes.
+        The labels.
     must_link, cannot_link : (m, 2) int
-        What is said about pairs.
+        The links.
     unmentioned : (n,) bool
         Rows in no statement.
     still_unmentioned : (n,) bool
