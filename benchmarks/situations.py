@@ -44,6 +44,8 @@ def read_table(name: str) -> tuple[pd.DataFrame, np.ndarray]:
     if loader is not None:
         found = loader(as_frame=True)
         return found.data, np.asarray(found.target).astype(str)
+    if "SIDELIGHT_DATA" not in os.environ:
+        raise ValueError(f"scikit-learn has no table {name!r}: set SIDELIGHT_DATA to the folder of the others")
     folder = Path(os.environ["SIDELIGHT_DATA"])
     if (folder / f"{name}.npz").exists():
         arrays = np.load(folder / f"{name}.npz")

@@ -136,6 +136,9 @@ def test_purity_counts_rows_of_labelled_classes_and_mixed_classes_against_a_new_
     everything_new = methods.Answer(np.array([0, 2, 1, 2, 2, 2]), np.array(["a", "b", "new 1"]))
     found = quality.scores(posed, "unlabelled-classes", everything_new)
     assert (found["cover"], found["purity"]) == (1, 0.5)
+    a_labelled_class_new = methods.Answer(np.array([0, 2, 1, 1, 1, 1]), np.array(["a", "b", "new 1"]))
+    found = quality.scores(posed, "unlabelled-classes", a_labelled_class_new)
+    assert (found["cover"], found["purity"]) == (0, 0)
     none_new = methods.Answer(np.array([0, 0, 1, 1, 1, 1]), np.array(["a", "b"]))
     found = quality.scores(posed, "unlabelled-classes", none_new)
     assert found["cover"] == 0
