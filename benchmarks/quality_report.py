@@ -76,12 +76,15 @@ def title(situation: str) -> str:
 def introduction(grid: Grid) -> str:
     """Say what was measured."""
     draws = ", ".join(map(str, grid.draws))
+    missing = [name for name in METHODS if name not in grid.methods]
+    left_out = f" Left out, without trials of all these draws: {', '.join(missing)}." if missing else ""
     return (
         "# Quality\n\n"
         f"`python benchmarks/quality.py`: {grid.trials['set'].nunique()} tables with at most 1000 rows, "
         f"{len(grid.situations)} situations, draws {draws}. Scores are adjusted Rand indices on rows in no statement, "
         "means over draws and tables. Methods other than GuidedMixture and BayesianMixture receive the true number of "
-        "classes where they need one; a method that raises an error scores 0 there. A cell is a table in a situation.\n"
+        "classes where they need one; a method that raises an error scores 0 there. A cell is a table in a "
+        f"situation.{left_out}\n"
     )
 
 

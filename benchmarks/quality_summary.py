@@ -6,11 +6,12 @@ highest mean over tables; hindsight is the mean of the best score that a method 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import NamedTuple
 
 import pandas as pd
 
-from quality_methods import GUIDED, LINEAR, METHODS
+from quality_methods import LINEAR, METHODS
 from sidelight.reproduce.framework.experiment import Trial
 from situations import SITUATIONS
 
@@ -67,20 +68,18 @@ class Grid:
 
 
 def completed(results: Mapping[Trial, Mapping[str, float]], wanted: Sequence[Trial], judged: str) -> Grid:
-    """Return the draws that all methods which completed one have completed; a judged method may narrow them."""
-    trials = pd.DataFrame(
-        [(trial.method, trial.seed, trial in results) for trial in wanted], columns=["m", "draw", "is"]
-    )
-    whole = trials.groupby(["m", "draw"])["is"].all().unstack("draw")
-    peers = whole.drop(index=[judged, GUIDED], errors="ignore")
-    peers = peers[peers.any(axis=1)]
-    draws = set(peers.columns[peers.all(axis=0)]) if len(peers) else set(whole.columns)
-    methods = set(peers.index)
-    for name in {judged, GUIDED} & set(whole.index):
-        its_own = set(whole.columns[whole.loc[name]]) & draws
-        if its_own:
-            draws, methods = its_own, methods | {name}
-    kept = [trial for trial in wanted if trial.method in methods and trial.seed in draws]
+    """Return the draws and methods with the most trials without a gap, on draws of the judged method if it has any.
+
+    A method that lacks trials of one of these draws is left out: means over different draws cannot be compared.
+    """
+    have: dict[str, set[int]] = {}
+    for name in METHODS:
+        asked = {trial.seed for trial in wanted if trial.method == name}
+        have[name] = asked - {trial.seed for trial in wanted if trial.method == name and trial not in results}
+    possible = sorted(have[judged] or set().union(*have.values()))
+    subsets = [set(draws) for n in range(len(possible), 0, -1) for draws in combinations(possible, n)]
+    draws = max(subsets, key=lambda draws: len(draws) * sum(draws <= its for its in have.values()), default=set())
+    kept = [trial for trial in wanted if trial.seed in draws and draws <= have[trial.method]]
     rows = [(*trial.setting, trial.method, trial.seed, *results[trial].values()) for trial in kept]
     measures = list(results[kept[0]]) if kept else []
     return Grid(pd.DataFrame(rows, columns=["set", "situation", "method", "draw", *measures]), judged)

@@ -225,10 +225,15 @@ def test_the_judged_method_is_compared_with_the_best_single_peer_and_with_hindsi
     assert worst["peer"].tolist() == ["GaussianMixture", "KMeans"]
 
 
-def test_a_draw_that_a_method_has_not_completed_is_left_out():
-    wanted = [Trial(("iris", "nothing"), name, seed) for name in ("KMeans", "GaussianMixture") for seed in (11, 12)]
-    results = {trial: dict.fromkeys(quality.MEASURES, 0.5) for trial in wanted[:3]}
-    assert summary.completed(results, wanted, "GuidedMixture").draws == [11]
+def test_methods_are_compared_on_draws_that_all_of_them_have_completed():
+    names = ("KMeans", "GaussianMixture", "AgglomerativeClustering", "BayesianMixture")
+    wanted = [Trial(("iris", "nothing"), name, seed) for seed in (11, 12) for name in names]
+    results = {trial: dict.fromkeys(quality.MEASURES, 0.5) for trial in wanted[:-1]}
+    grid = summary.completed(results, wanted, "GuidedMixture")
+    assert (grid.draws, set(grid.methods)) == ([11, 12], set(names[:3]))
+    assert "Left out, without trials of all these draws: " in pages.introduction(grid)
+    grid = summary.completed(results, wanted, "BayesianMixture")
+    assert (grid.draws, set(grid.methods)) == ([11], set(names))
     assert summary.completed({}, wanted, "GuidedMixture").trials.empty
 
 
