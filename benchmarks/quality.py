@@ -28,7 +28,7 @@ from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
 from quality_methods import GUIDED, METHODS, Answer, available
-from quality_report import report
+from quality_report import renewed, report
 from quality_summary import Grid, completed
 from sidelight.reproduce.framework.experiment import ONE_CLUSTER, Experiment, Setting, Trial
 from sidelight.reproduce.framework.journal import Journal, Results
@@ -217,6 +217,7 @@ def options() -> argparse.ArgumentParser:
     parser.add_argument("--jobs", type=int, default=1, help="number of processes")
     parser.add_argument("--folder", type=Path, default=RESULTS, help="where trials, table and figure are stored")
     parser.add_argument("--report", action="store_true", help="use the stored trials only")
+    parser.add_argument("--page", type=Path, help="a Markdown file whose table of all methods is made anew")
     parser.add_argument("--judged", choices=METHODS, default=GUIDED, metavar="METHOD", help="compared with all others")
     return parser
 
@@ -229,6 +230,8 @@ def main() -> None:
     is_whole = all(getattr(asked, name) == getattr(whole, name) for name in ("sets", "situations", "draws", "judged"))
     found = judged_grid(Journal.of(grid(), asked.folder).results, asked)
     report(found, asked.folder if is_whole else None)
+    if asked.page:
+        asked.page.write_text(renewed(asked.page.read_text(encoding="utf-8"), found), encoding="utf-8")
 
 
 if __name__ == "__main__":

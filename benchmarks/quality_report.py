@@ -52,6 +52,13 @@ def markdown(grid: Grid) -> str:
     return "\n".join([*parts, costs(grid)])
 
 
+def renewed(page: str, grid: Grid) -> str:
+    """Return a page with its table of all methods, the one that begins with the same columns, made anew."""
+    table = all_methods(grid)
+    start = page.index(table.partition("\n")[0])
+    return page[:start] + table + page[page.index("\n\n", start) + 1 :]
+
+
 def rows_of(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a table in Markdown."""
     lines = [header, ["---"] * len(header), *rows]
