@@ -19,7 +19,8 @@ from threadpoolctl import threadpool_limits
 
 from sidelight import BayesianMixture
 from sidelight.tables.schema import learn_schema
-from told_nothing import SHIPPED, table
+from situations import SHIPPED
+from told_nothing import table
 
 SETS = (
     *SHIPPED,

@@ -1,373 +1,238 @@
-"""All estimators and their peers on one grid: real tables × labels or links × draws, with mean ranks and a figure.
+"""All methods on one grid: 31 real tables × ten situations × draws. Trials, a table and a figure in benchmarks/results.
 
-    python benchmarks/quality.py labels            fractions of the rows labelled
-    python benchmarks/quality.py links             random pairs with their true relation
-    python benchmarks/quality.py labels --report   no runs; table and figure from the stored trials
+    python benchmarks/quality.py                                    run what is not stored yet, then report
+    python benchmarks/quality.py --methods BayesianMixture --sets iris wine --situations 10% nothing --draws 11
+    python benchmarks/quality.py --report                           no runs; table and figure from the stored trials
 
-Scores are adjusted Rand indices on rows without side information. Tables are standardised for all methods; digits are
-600 images in 15 principal components. Methods that need a number of clusters get the true one; BayesianMixture and
-ClassMixture find it. A method that raises an error on a draw scores 0 there, and the table counts such draws. Trials
-are stored in benchmarks/results as they finish, and a run that was stopped continues from there. Peers are not
-dependencies: ``pip install --no-deps active-semi-supervised-clustering metric-learn`` and ``pip install pomegranate``
-install them; methods of a missing peer are left out. Metrics of metric-learn 0.7 fail with scikit-learn 1.9.
+Draws 0, 1 and 2 are for choosing defaults; draws 11 to 15 are reported. The score is the adjusted Rand index on rows
+in no statement. Methods with probabilities also have, where there are labels and no links, log-loss and calibration
+error on these rows, without rows of classes that have no label; a probability below 1e-6 counts as 1e-6. A method that
+raises an error scores 0 there, and the report counts such trials. Trials are stored as they finish, and a run that was
+stopped continues from there. The table and the figure are stored if nothing is left out by an option. `situations.py`
+describes the tables and the situations, `quality_methods.py` the methods, `quality_checks.py` what is
+demanded of the judged method.
 """
 
 import argparse
+import sys
+import time
 import warnings
-from collections.abc import Callable, Mapping
-from functools import partial
-from importlib import import_module
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
 from rich.console import Console
 from rich.progress import track
-from scipy.stats import rankdata
-from sklearn.cluster import KMeans
-from sklearn.decomposition import PCA
 from sklearn.metrics import adjusted_rand_score
-from sklearn.mixture import BayesianGaussianMixture, GaussianMixture
-from sklearn.preprocessing import StandardScaler
-from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
-from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
-import sidelight as sl
-from sidelight.datasets import load
-from sidelight.reproduce.framework.experiment import Experiment, Setting, Summary, Trial
-from sidelight.reproduce.framework.journal import Journal
-from sidelight.reproduce.framework.running import summarise
-from sidelight.side import SideInformation, draw_labels, draw_links
+from quality_methods import GUIDED, METHODS, Answer, available
+from quality_report import renewed, report
+from quality_summary import Grid, completed
+from sidelight.reproduce.framework.experiment import ONE_CLUSTER, Experiment, Setting, Trial
+from sidelight.reproduce.framework.journal import Journal, Results
+from situations import SITUATIONS, TABLES, Problem, applies, problem
 
 RESULTS = Path(__file__).parent / "results"
-SETS = ("iris", "wine", "glass", "ecoli", "thyroid", "breast_cancer_wisconsin", "digits")
-LABELS = (0.05, 0.1, 0.2)
-LINKS = (0.25, 0.5, 1.0)  # per row
-DRAWS = 5
-ACTIVE, POMEGRANATE = PEERS = ("active-semi-supervised-clustering", "pomegranate")
-MODULES = {ACTIVE: "active_semi_clustering.semi_supervised", POMEGRANATE: "pomegranate.gmm"}
+CHOOSING, REPORTED = (0, 1, 2), (11, 12, 13, 14, 15)
+FLOOR = 1e-6
+BINS = 15
+MEASURES = (
+    *("rand, unmentioned rows", "rand, all rows", "rand, still unmentioned rows", "log-loss", "calibration error"),
+    *("names right", "largest class", "called new", "cover", "purity", "clusters", "gave up", "CPU seconds"),
+)
 
 
-class Problem(NamedTuple):
-    """A table, its classes, side information, and a seed."""
-
-    X: np.ndarray
-    y: np.ndarray
-    side: SideInformation
-    seed: int
-
-    @property
-    def n_classes(self) -> int:
-        """The true number of classes."""
-        return int(self.y.max()) + 1
+# --- scores -----------------------------------------------------------------------------------------------------------
 
 
-Method = Callable[[Problem], np.ndarray]
+def rand_scores(problem: Problem, answer: Answer) -> dict[str, float]:
+    """Return adjusted Rand indices: on unmentioned rows, on all, and on rows that more statements do not mention."""
+    rows = {
+        "rand, unmentioned rows": problem.unmentioned,
+        "rand, all rows": np.ones(len(problem.y), dtype=bool),
+        "rand, still unmentioned rows": problem.still_unmentioned,
+    }
+    return {name: float(adjusted_rand_score(problem.y[at], answer.labels[at])) for name, at in rows.items()}
 
 
-def table(name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return a table, standardised, and its classes as numbers."""
-    X, y, _ = load(name)
-    values, codes = np.asarray(X, dtype=float), np.unique(y, return_inverse=True)[1]
-    if name == "digits":
-        rows = np.random.default_rng(0).permutation(len(codes))[:600]
-        return PCA(15, random_state=0).fit_transform(values[rows]), codes[rows]
-    return StandardScaler().fit_transform(values), codes
+def name_scores(problem: Problem, answer: Answer) -> dict[str, float]:
+    """Return the share of right names, that of the largest class, and the share of rows called new."""
+    if answer.names is None:
+        return {}
+    found = answer.names[answer.labels]
+    rows = problem.unmentioned & np.isin(problem.y, problem.known)
+    return {
+        "names right": float(np.mean(found[rows] == problem.y[rows])),
+        "largest class": float(np.unique(problem.y[rows], return_counts=True)[1].max() / rows.sum()),
+        "called new": float(np.mean(~np.isin(found[problem.unmentioned], problem.known))),
+    }
 
 
-def labelled(name: str, fraction: float, seed: int) -> Problem:
-    """Draw labels in proportion to the classes, at least one of each class."""
-    X, y = table(name)
-    known = draw_labels(y, fraction=fraction, stratify=True, random_state=seed)
-    for label in np.setdiff1d(y, known):
-        known[np.random.default_rng(seed).choice(np.flatnonzero(y == label))] = label
-    return Problem(X, y, SideInformation.build(len(y), y=known), seed)
+def new_class_scores(problem: Problem, answer: Answer) -> dict[str, float]:
+    """Return how much of the classes without labels is in new clusters, and how pure these are.
 
-
-def linked(name: str, per_row: float, seed: int) -> Problem:
-    """Draw random pairs with their true relation."""
-    X, y = table(name)
-    links = draw_links(y, round(per_row * len(y)), random_state=seed)
-    return Problem(X, y, SideInformation.build(len(y), must_link=links.must_link, cannot_link=links.cannot_link), seed)
-
-
-# --- methods ----------------------------------------------------------------------------------------------------------
-
-
-def ours(make: Callable[..., Any], problem: Problem) -> np.ndarray:
-    """Fit an estimator of sidelight."""
-    return np.asarray(make(problem.n_classes, random_state=problem.seed).fit(problem.X, side=problem.side).labels_)
-
-
-def unsupervised(make: Callable[..., Any], problem: Problem) -> np.ndarray:
-    """Fit a method of scikit-learn that takes only the number of clusters."""
-    return np.asarray(make(problem.n_classes, random_state=problem.seed).fit_predict(problem.X))
-
-
-def classifier(make: Callable[[], Any], problem: Problem) -> np.ndarray:
-    """Fit a semi-supervised classifier of scikit-learn."""
-    return np.asarray(make().fit(problem.X, problem.side.labels).predict(problem.X))
-
-
-def active(module: str, name: str) -> Any:
-    """Return a class of active-semi-supervised-clustering, which sets NumPy to raise on underflow when imported."""
-    with np.errstate():
-        return getattr(import_module(f"{MODULES[ACTIVE]}.{module}"), name)
-
-
-def active_with_links(name: str, problem: Problem) -> np.ndarray:
-    """Fit a method of active-semi-supervised-clustering that takes links."""
-    model = active("pairwise_constraints", name)(n_clusters=problem.n_classes)
-    must, cannot = (
-        [tuple(pair) for pair in pairs.tolist()] for pairs in (problem.side.must_link, problem.side.cannot_link)
-    )
-    np.random.seed(problem.seed)  # noqa: NPY002  (the peer draws from NumPy's global state)
-    with np.errstate(all="ignore"):
-        model.fit(problem.X, ml=must, cl=cannot)
-    return np.asarray(model.labels_)
-
-
-def active_with_labels(name: str, problem: Problem) -> np.ndarray:
-    """Fit a method of active-semi-supervised-clustering that takes labels."""
-    model = active("labeled_data", name)(n_clusters=problem.n_classes)
-    np.random.seed(problem.seed)  # noqa: NPY002  (the peer draws from NumPy's global state)
-    with np.errstate(all="ignore"):
-        model.fit(problem.X, y=problem.side.labels)
-    return np.asarray(model.labels_)
-
-
-def pomegranate_with_labels(covariance_type: str, problem: Problem) -> np.ndarray:
-    """Fit a Gaussian mixture of pomegranate, with certain priors for labelled rows and even ones for the others.
-
-    It starts at the means of the labelled rows, with the covariance of the table.
+    A new cluster is worth the rows of the class without labels that it has most of; purity is their share of all rows
+    in new clusters, and not defined where there is no such row.
     """
-    torch = import_module("torch")
-    torch.set_num_threads(1)
-    X, labels, classes = torch.tensor(problem.X), problem.side.labels, np.arange(problem.n_classes)
-    spread = np.cov(problem.X.T) if covariance_type == "full" else problem.X.var(axis=0)
-    normal = import_module("pomegranate.distributions").Normal
-    start = [
-        normal(torch.tensor(problem.X[labels == c].mean(axis=0)), torch.tensor(spread), covariance_type)
-        for c in classes
-    ]
-    priors = np.where(labels[:, None] >= 0, labels[:, None] == classes, 1 / len(classes))
-    model = import_module(MODULES[POMEGRANATE]).GeneralMixtureModel(start).fit(X, priors=torch.tensor(priors))
-    return np.asarray(model.predict(X))
+    if answer.names is None:
+        return {}
+    without_label = ~np.isin(problem.y, problem.known)
+    new = problem.unmentioned & ~np.isin(answer.names[answer.labels], problem.known)
+    worth = 0
+    for cluster in np.unique(answer.labels[new]):
+        classes = problem.y[new & without_label & (answer.labels == cluster)]
+        worth += max(np.unique(classes, return_counts=True)[1], default=0)
+    return {
+        "cover": float(np.mean(new[without_label])),
+        "purity": float(worth / new.sum()) if new.any() else float("nan"),
+    }
 
 
-MIXTURES: dict[str, Method] = {
-    "BayesianMixture": partial(ours, lambda k, random_state: sl.BayesianMixture(random_state=random_state)),
-    "EquivalenceMixture": partial(ours, sl.EquivalenceMixture),
-    "PairwiseMixture": partial(ours, sl.PairwiseMixture),
-    "PosteriorConstraintMixture": partial(ours, sl.PosteriorConstraintMixture),
-    "ClassMixture": partial(ours, lambda k, random_state: sl.ClassMixture(random_state=random_state)),
-}
-BASELINES: dict[str, Method] = {
-    "COPKMeans": partial(ours, sl.COPKMeans),
-    "HMRFKMeans": partial(ours, sl.HMRFKMeans),
-    "ConstrainedKernelKMeans": partial(ours, sl.ConstrainedKernelKMeans),
-    "ConstrainedSpectralClustering": partial(ours, sl.ConstrainedSpectralClustering),
-}
-UNSUPERVISED: dict[str, Method] = {
-    "k-means, unsupervised": partial(unsupervised, lambda k, **o: KMeans(k, n_init=10, **o)),
-    "GaussianMixture, unsupervised": partial(unsupervised, GaussianMixture),
-    "BayesianGaussianMixture, unsupervised": partial(
-        unsupervised, lambda k, **o: BayesianGaussianMixture(n_components=k, **o)
-    ),
-}
-METHODS: dict[str, dict[str, Method]] = {
-    "labels": {
-        **MIXTURES,
-        "LabelledMixture": partial(ours, sl.LabelledMixture),
-        "LatentProcessDecomposition": partial(ours, sl.LatentProcessDecomposition),
-        **BASELINES,
-        "SeededKMeans": partial(ours, sl.SeededKMeans),
-        "GraphPropagation": partial(ours, lambda k, random_state: sl.GraphPropagation()),
-        "LabelSpreading (scikit-learn)": partial(classifier, lambda: LabelSpreading(kernel="knn", n_neighbors=7)),
-        "SelfTraining, SVC (scikit-learn)": partial(
-            classifier, lambda: SelfTrainingClassifier(SVC(probability=True, random_state=0))
-        ),
-        f"SeededKMeans ({ACTIVE})": partial(active_with_labels, "SeededKMeans"),
-        f"ConstrainedKMeans ({ACTIVE})": partial(active_with_labels, "ConstrainedKMeans"),
-        f"GeneralMixtureModel, full ({POMEGRANATE})": partial(pomegranate_with_labels, "full"),
-        f"GeneralMixtureModel, diagonal ({POMEGRANATE})": partial(pomegranate_with_labels, "diag"),
-        **UNSUPERVISED,
-    },
-    "links": {
-        **MIXTURES,
-        **BASELINES,
-        f"COPKMeans ({ACTIVE})": partial(active_with_links, "COPKMeans"),
-        f"PCKMeans ({ACTIVE})": partial(active_with_links, "PCKMeans"),
-        f"MPCKMeans ({ACTIVE})": partial(active_with_links, "MPCKMeans"),
-        **UNSUPERVISED,
-    },
-}
+def probability_scores(problem: Problem, answer: Answer) -> dict[str, float]:
+    """Return log-loss and expected calibration error, on unmentioned rows of classes with a label."""
+    if answer.names is None or answer.probabilities is None:
+        return {}
+    rows = np.flatnonzero(problem.unmentioned & np.isin(problem.y, problem.known))
+    names, at = np.unique(answer.names, return_inverse=True)
+    by_name = answer.probabilities[rows] @ (at[:, None] == np.arange(len(names)))
+    place = np.searchsorted(names, problem.y[rows]).clip(max=len(names) - 1)
+    right = np.where(names[place] == problem.y[rows], by_name[np.arange(len(rows)), place], 0.0)
+    top = by_name.argmax(axis=1)
+    return {
+        "log-loss": float(-np.log(right.clip(FLOOR, 1.0)).mean()),
+        "calibration error": calibration_error(by_name.max(axis=1), names[top] == problem.y[rows]),
+    }
+
+
+def calibration_error(confidence: np.ndarray, correct: np.ndarray) -> float:
+    """Return the mean distance of confidence and accuracy over equal bins of confidence, by the number of rows."""
+    bins = np.minimum((confidence * BINS).astype(int), BINS - 1)
+    return float(np.abs(np.bincount(bins, weights=correct - confidence, minlength=BINS)).sum() / len(confidence))
+
+
+def scores(problem: Problem, situation: str, answer: Answer) -> dict[str, float]:
+    """Return all measures that have a meaning in a situation."""
+    wanted = SITUATIONS[situation]
+    found = rand_scores(problem, answer) | {"clusters": float(len(np.unique(answer.labels)))}
+    if wanted.has_labels and not wanted.has_links:
+        found |= name_scores(problem, answer) | probability_scores(problem, answer)
+    if wanted.third_unlabelled:
+        found |= new_class_scores(problem, answer)
+    return found
 
 
 # --- the grid ---------------------------------------------------------------------------------------------------------
 
 
-def measure(kind: str, setting: Setting, method: str, seed: int) -> Mapping[str, float]:
-    """Return the adjusted Rand index on rows without side information, on all rows, and whether the method failed."""
-    problem = (labelled if kind == "labels" else linked)(str(setting[0]), float(setting[1]), seed)
-    free = ~problem.side.mentioned
+def measure(setting: Setting, method: str, seed: int) -> Mapping[str, float]:
+    """Return the measures of one method on one draw; NaN where one has no meaning."""
+    table, situation = map(str, setting)
+    posed = problem(table, situation, seed)
+    nothing = dict.fromkeys(MEASURES, float("nan"))
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        start = time.process_time()
         try:
-            labels = METHODS[kind][method](problem)
-        except Exception as refusal:  # a peer may raise any error; the user has no result
-            if peer_of(method) is None and not isinstance(refusal, ValueError):
-                raise
-            return {"rand, free rows": 0.0, "rand, all rows": 0.0, "gave up": 1.0}
-    return {
-        "rand, free rows": float(adjusted_rand_score(problem.y[free], labels[free])),
-        "rand, all rows": float(adjusted_rand_score(problem.y, labels)),
-        "gave up": 0.0,
-    }
+            answer = METHODS[method].answer(posed)
+            found = scores(posed, situation, answer) | {"gave up": 0.0}
+        except Exception as error:  # whatever the error, the user of the method has no result
+            print(f"{method}, {table}, {situation}, draw {seed}: {type(error).__name__}: {error}", file=sys.stderr)
+            found = dict.fromkeys(MEASURES[:3], 0.0) | {"gave up": 1.0}
+        found["CPU seconds"] = time.process_time() - start
+    return nothing | found
 
 
-def grid(kind: str, methods: tuple[str, ...]) -> Experiment:
+def belongs(setting: Setting, method: str) -> bool:
+    """Say whether a method is run on a setting."""
+    table, situation = map(str, setting)
+    return method != ONE_CLUSTER and METHODS[method].applies(SITUATIONS[situation]) and applies(table, situation)
+
+
+def grid(sets: Sequence[str] = TABLES, situations: Sequence[str] = tuple(SITUATIONS)) -> Experiment:
     """Return the grid as an experiment, whose trials can be stored."""
-    levels = LABELS if kind == "labels" else LINKS
-    settings = [(name, level) for name in SETS for level in levels]
+    settings = [(name, situation) for name in sets for situation in situations]
     return Experiment(
-        name=f"quality-{kind}",
-        title=f"adjusted Rand index against {kind}",
-        varied=("set", kind),
+        name="quality",
+        title="adjusted Rand index in ten situations",
+        varied=("set", "situation"),
         settings=settings,
         quick=settings[:1],
-        published=methods,
+        published=tuple(METHODS),
         ours=(),
-        measures=("rand, free rows", "rand, all rows", "gave up"),
-        measure=partial(measure, kind),
-        seeds=DRAWS,
+        measures=MEASURES,
+        measure=measure,
+        seeds=max(REPORTED) + 1,
         quick_seeds=1,
+        applies=belongs,
     )
 
 
-def peer_of(method: str) -> str | None:
-    """Return the package of a peer's method, None for other methods."""
-    return next((peer for peer in PEERS if method.endswith(f"({peer})")), None)
-
-
-def available(kind: str) -> list[str]:
-    """Return the methods that can be run here."""
-    missing = set()
-    for peer, module in MODULES.items():
-        try:
-            with np.errstate():
-                import_module(module)
-        except ImportError:
-            missing.add(peer)
-    return [name for name in METHODS[kind] if peer_of(name) not in missing]
-
-
-def timed(kind: str, trial: Trial) -> tuple[Trial, Mapping[str, float]]:
-    """Measure a trial in a process of its own."""
-    return trial, measure(kind, *trial)
-
-
-def run(kind: str) -> None:
-    """Run the trials that are not stored yet."""
-    experiment = grid(kind, tuple(METHODS[kind]))
-    journal = Journal.of(experiment, RESULTS)
-    runnable = set(available(kind))
-    missing = [t for t in experiment.trials(quick=False) if t.method in runnable and t not in journal.results]
-    tasks = (delayed(timed)(kind, trial) for trial in missing)
-    found = Parallel(n_jobs=-1, return_as="generator_unordered", batch_size=1)(tasks)
-    for trial, measured in track(found, kind, total=len(missing), console=Console(stderr=True)):
-        journal.add(trial, measured)
-    journal.sort()
-
-
-# --- the report -------------------------------------------------------------------------------------------------------
-
-
-class Ranking(NamedTuple):
-    """The stored results, and their methods from the best mean rank over all cells to the worst."""
-
-    summary: Summary
-    methods: list[str]
-    ranks: np.ndarray
-
-
-def ranked(kind: str) -> Ranking:
-    """Return the methods that ran on all cells, by mean rank."""
-    experiment = grid(kind, tuple(METHODS[kind]))
-    summary = summarise(experiment, Journal.of(experiment, RESULTS).results, experiment.trials(quick=False))
-    methods = [name for name in METHODS[kind] if all((s, name) in summary.cells for s in summary.settings)]
-    means = np.array([[summary.mean(s, name) for s in summary.settings] for name in methods])
-    ranks = np.array([rankdata(-column) for column in means.T]).T.mean(axis=1)
-    order = np.argsort(ranks, kind="stable")
-    return Ranking(summary, [methods[i] for i in order], ranks[order])
-
-
-def report(kind: str) -> None:
-    """Print the table of means and mean ranks, store it as Markdown, and draw the figure."""
-    ranking = ranked(kind)
-    text = markdown(kind, ranking)
-    (RESULTS / f"quality-{kind}.md").write_text(text, encoding="utf-8")
-    print(text)
-    draw(kind, ranking)
-
-
-def markdown(kind: str, ranking: Ranking) -> str:
-    """Return mean ranks over all cells, and for each set the mean over levels, with the sd over draws and levels."""
-    summary, methods, ranks = ranking
-    lines = [
-        f"`python benchmarks/quality.py {kind}`: adjusted Rand index on rows without side information, mean over "
-        f"{', '.join(str(level) for level in (LABELS if kind == 'labels' else LINKS))} "
-        f"({'fraction labelled' if kind == 'labels' else 'links per row'}) and {DRAWS} draws; mean rank over all "
-        f"cells; draws on which a method gave up count as 0.\n",
-        "| method | mean rank | " + " | ".join(SETS) + " | gave up |",
-        "|---" * (len(SETS) + 3) + "|",
+def wanted_trials(asked: argparse.Namespace, methods: Collection[str]) -> list[Trial]:
+    """Return the trials of the tables, situations and draws asked for: draw by draw, and there method by method."""
+    return [
+        Trial((table, situation), method, draw)
+        for draw in asked.draws
+        for method in METHODS
+        if method in methods
+        for table in asked.sets
+        for situation in asked.situations
+        if belongs((table, situation), method)
     ]
-    for method, rank in zip(methods, ranks, strict=True):
-        cells = []
-        for name in SETS:
-            chosen = [summary.cells[s, method].values["rand, free rows"] for s in summary.settings if s[0] == name]
-            cells.append(f"{np.mean(chosen):.3f} ± {np.std(chosen):.3f}" if chosen else "")
-        gave_up = sum(summary.cells[s, method].values["gave up"].sum() for s in summary.settings)
-        lines.append(f"| {method} | {rank:.1f} | " + " | ".join(cells) + f" | {gave_up:.0f} |")
-    return "\n".join(lines) + "\n"
 
 
-def draw(kind: str, ranking: Ranking) -> None:
-    """Draw mean ranks, and the score on each set."""
-    summary, methods, ranks = ranking
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+def judged_grid(results: Results, asked: argparse.Namespace) -> Grid:
+    """Return the stored trials of all methods, as far as draws are complete, and the method to judge."""
+    return completed(results, wanted_trials(asked, METHODS), asked.judged)
 
-    figure = Figure(figsize=(12, 0.32 * len(methods) + 1.6), layout="constrained")
-    FigureCanvasAgg(figure)
-    left, right = figure.subplots(1, 2, sharey=True, width_ratios=(1, 2))
-    places = np.arange(len(methods))
-    colours = ["#9aa0a6" if "(" in name or "unsupervised" in name else "#1f6fb2" for name in methods]
-    left.barh(places, ranks, color=colours)
-    left.set_yticks(places, methods, fontsize=8)
-    left.invert_yaxis()
-    left.set_xlabel("mean rank (lower is better)")
-    scores = np.array(
-        [[np.mean([summary.mean(s, m) for s in summary.settings if s[0] == name]) for name in SETS] for m in methods]
+
+def timed(trial: Trial) -> tuple[Trial, Mapping[str, float]]:
+    """Measure a trial in a process of its own."""
+    return trial, measure(*trial)
+
+
+def run(trials: Iterable[Trial], folder: Path, jobs: int) -> None:
+    """Run the trials that are not stored yet; methods that are not there are left out."""
+    journal = Journal.of(grid(), folder)
+    runnable = set(available())
+    missing = [trial for trial in trials if trial.method in runnable and trial not in journal.results]
+    tasks = (delayed(timed)(trial) for trial in missing)
+    found = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(tasks)
+    for trial, measured in track(found, "trials", total=len(missing), console=Console(stderr=True)):
+        journal.add(trial, measured)
+    # Read again: another run may have added trials of other methods.
+    Journal.of(grid(), folder).sort()
+
+
+def options() -> argparse.ArgumentParser:
+    """Return the options of the command; the defaults are the whole grid."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS), metavar="METHOD")
+    parser.add_argument("--sets", nargs="+", choices=TABLES, default=list(TABLES), metavar="TABLE")
+    parser.add_argument("--situations", nargs="+", choices=SITUATIONS, default=list(SITUATIONS), metavar="SITUATION")
+    parser.add_argument(
+        "--draws", nargs="+", type=int, choices=(*CHOOSING, *REPORTED), default=list(REPORTED), metavar="DRAW"
     )
-    right.imshow(scores, aspect="auto", cmap="YlGnBu", vmin=0, vmax=1)
-    for row, column in np.ndindex(scores.shape):
-        value = scores[row, column]
-        right.text(column, row, f"{value:.2f}", ha="center", va="center", fontsize=7, color="w" if value > 0.6 else "k")
-    right.set_xticks(range(len(SETS)), [name.split("_")[0] for name in SETS], fontsize=8)
-    right.set_title(f"adjusted Rand index on rows without side information, {kind}", fontsize=9)
-    for axes in (left, right):
-        axes.spines[:].set_visible(False)
-    figure.savefig(RESULTS / f"quality-{kind}.png", dpi=110, metadata={"Software": None})
+    parser.add_argument("--jobs", type=int, default=1, help="number of processes")
+    parser.add_argument("--folder", type=Path, default=RESULTS, help="where trials, table and figure are stored")
+    parser.add_argument("--report", action="store_true", help="use the stored trials only")
+    parser.add_argument("--page", type=Path, help="a Markdown file whose table of all methods is made anew")
+    parser.add_argument("--judged", choices=METHODS, default=GUIDED, metavar="METHOD", help="compared with all others")
+    return parser
+
+
+def main() -> None:
+    """Run and report what the options ask for."""
+    asked, whole = options().parse_args(), options().parse_args([])
+    if not asked.report:
+        run(wanted_trials(asked, asked.methods), asked.folder, asked.jobs)
+    is_whole = all(getattr(asked, name) == getattr(whole, name) for name in ("sets", "situations", "draws", "judged"))
+    found = judged_grid(Journal.of(grid(), asked.folder).results, asked)
+    report(found, asked.folder if is_whole else None)
+    if asked.page:
+        asked.page.write_text(renewed(asked.page.read_text(encoding="utf-8"), found), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("kind", choices=("labels", "links"))
-    parser.add_argument("--report", action="store_true", help="use the stored trials only")
-    asked = parser.parse_args()
-    if not asked.report:
-        run(asked.kind)
-    report(asked.kind)
+    main()

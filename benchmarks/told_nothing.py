@@ -10,68 +10,39 @@ are read from the folder that SIDELIGHT_DATA names.
 """
 
 import argparse
-import os
 import time
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn import datasets
 from sklearn.cluster import AgglomerativeClustering, KMeans
-from sklearn.decomposition import PCA
 from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 from threadpoolctl import threadpool_limits
 
 from sidelight import BayesianMixture
 from sidelight.tables.schema import learn_schema
+from situations import OF_THE_PAPERS, OTHERS, SHIPPED, components, read_table, standardised
 
-SHIPPED = ("iris", "wine", "digits")
-OF_THE_PAPERS = (
-    *("glass", "yeast", "haberman", "thyroid", "mnist_test", "coil20", "ecoli", "liver", "pima", "ionosphere"),
-    *("breast_cancer_wisconsin", "letter", "pendigits", "leukemia_yeoh", "lung_bhattacharjee"),
-)
-OTHERS = (
-    *("sonar", "vehicle", "segment", "satimage", "seeds", "zoo", "mushroom", "penguins", "dermatology", "authorship"),
-    *("pbmc68k_reduced", "srbct"),
-)
 MOST_ROWS = 3000
 PART = 0.8
 
 
 def table(name: str, draw: int) -> tuple[pd.DataFrame, np.ndarray]:
     """Return a table as it is and its classes; of a draw other than 0, a part of the rows."""
-    if name in SHIPPED:
-        found = getattr(datasets, f"load_{name}")(as_frame=True)
-        X, y = found.data, np.asarray(found.target).astype(str)
-    else:
-        folder = Path(os.environ["SIDELIGHT_DATA"])
-        if (folder / f"{name}.npz").exists():
-            arrays = np.load(folder / f"{name}.npz")
-            X, y = pd.DataFrame(arrays["X"].astype(float)), arrays["y"].astype(str)
-        else:
-            X = pd.read_csv(folder / f"{name}.csv.gz", dtype={"target": str})
-            y = X.pop("target").to_numpy()
+    X, y = read_table(name)
     wanted = len(X) if draw == 0 else round(PART * len(X))
     rows = np.sort(np.random.RandomState(draw).permutation(len(X))[: min(wanted, MOST_ROWS)])
     return X.iloc[rows].reset_index(drop=True), y[rows]
-
-
-def standardised(X: pd.DataFrame) -> np.ndarray:
-    """Return the columns as numbers of variance one: categories as indicators, empty cells at the mean."""
-    numbers = pd.get_dummies(X, dtype=float).astype(float)
-    deviations = numbers.std(ddof=0).replace(0.0, 1.0)
-    return ((numbers - numbers.mean()) / deviations).fillna(0.0).to_numpy()
 
 
 def peers(X: pd.DataFrame, y: np.ndarray) -> list[float]:
     """Return the scores of k-means, Ward and a Gaussian mixture, told the number of classes."""
     Z, k = standardised(X), len(set(y))
     # With very many columns a Gaussian mixture takes minutes, and principal components serve it as well.
-    few = Z if Z.shape[1] <= 100 else PCA(min(50, len(Z) - 1), random_state=0).fit_transform(Z)
+    few = components(Z, number=50, above=100)
     found = (
         KMeans(k, n_init=10, random_state=0).fit_predict(Z),
         AgglomerativeClustering(k).fit_predict(Z),
