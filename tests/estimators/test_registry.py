@@ -34,12 +34,8 @@ def fitted(estimator):
 
 
 # A forest draws other samples of weighted rows than of repeated ones, in scikit-learn too.
-EXPECTED_TO_FAIL = {
-    "GuidedMixture": dict.fromkeys(
-        ("check_sample_weight_equivalence_on_dense_data", "check_sample_weights_invariance"),
-        "samples of rows are drawn at random",
-    )
-}
+_DRAWN = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weights_invariance")
+EXPECTED_TO_FAIL = {"GuidedMixture": dict.fromkeys(_DRAWN, "samples of rows are drawn at random")}
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -19,7 +19,7 @@ from sidelight.experts.forest import ForestExpert
 from sidelight.experts.gaussians import GaussianExpert
 from sidelight.experts.linear import LinearExpert
 from sidelight.experts.neighbours import NeighbourExpert
-from sidelight.experts.stack import Stack, learn_stack
+from sidelight.experts.stack import learn_weights
 from sidelight.experts.view import TableView, View, learn_view
 
 __all__ = [
@@ -32,9 +32,8 @@ __all__ = [
     "LinearExpert",
     "NeighbourExpert",
     "Opinion",
-    "Stack",
     "TableView",
     "View",
-    "learn_stack",
     "learn_view",
+    "learn_weights",
 ]

@@ -42,13 +42,6 @@ class HeldOut(NamedTuple):
     link_error: float
 
 
-class Stack(NamedTuple):
-    """Weights (experts,), and the mean log probability of the statements held out; 0 where there are none."""
-
-    weights: FloatArray
-    score: float
-
-
 def combined(opinions: FloatArray, weights: FloatArray) -> FloatArray:
     """Return the weighted opinion as log probabilities (n, classes)."""
     scores = np.tensordot(weights, opinions, 1)
@@ -79,7 +72,7 @@ def log_probability(log_shares: FloatArray, held: HeldOut) -> tuple[float, Float
     return value, gradient
 
 
-def learn_stack(held: HeldOut, prior_weights: Sequence[float], strength: float = _STRENGTH) -> Stack:
+def learn_weights(held: HeldOut, prior_weights: Sequence[float], strength: float = _STRENGTH) -> FloatArray:
     """Return the weights that make the statements most probable, near the prior weights where statements are few."""
     prior = np.log(np.asarray(prior_weights, dtype=float))
 
@@ -92,7 +85,4 @@ def learn_stack(held: HeldOut, prior_weights: Sequence[float], strength: float =
 
     bounds = [(_LEAST_LOG_WEIGHT, _MOST_LOG_WEIGHT)] * len(prior)
     found = minimize(loss, prior, jac=True, method="L-BFGS-B", bounds=bounds)
-    weights = np.exp(found.x)
-    statements = len(held.labelled) + len(held.pairs)
-    score = log_probability(combined(held.opinions, weights), held)[0] / max(statements, 1)
-    return Stack(weights, score)
+    return np.asarray(np.exp(found.x))

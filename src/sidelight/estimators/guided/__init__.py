@@ -6,4 +6,5 @@ guidance      from the table and what is known to experts and weights
 rounds        experts and inference on links take turns
 partitions    classes to start from, where only links are known
 new_classes   classes that no label names
+doubts        what speaks against the result
 """

@@ -1,12 +1,15 @@
 """From a table and what is known about it to experts and their weights."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from scipy.special import logsumexp
 
 from sidelight._storable import storable
 from sidelight._typing import AnyArray, FloatArray, IntArray
+from sidelight.estimators.guided.doubts import HeldOutScores, held_out_scores
 from sidelight.estimators.guided.new_classes import unlabelled_groups
 from sidelight.estimators.guided.partitions import Links, likely_partitions
 from sidelight.estimators.guided.rounds import (
@@ -22,6 +25,7 @@ from sidelight.experts import (
     Expert,
     ForestExpert,
     GaussianExpert,
+    LearnedExpert,
     LinearExpert,
     NeighbourExpert,
     TableView,
@@ -30,6 +34,7 @@ from sidelight.experts import (
 )
 from sidelight.experts.expert import floored
 from sidelight.experts.stack import combined
+from sidelight.inference.progress import Callback, Progress
 from sidelight.side import SideInformation
 from sidelight.tables.schema import Schema
 
@@ -48,6 +53,8 @@ _START_DIMENSIONS = 20
 # How much a row counts that is taken for one of a new class.
 _NEW_WEIGHT = 0.5
 
+Turns = Callable[[Targets, int], Round]
+
 
 @storable("Guidance")
 @dataclass(frozen=True, eq=False)
@@ -58,7 +65,7 @@ class Guidance:
     """
 
     view: TableView
-    experts: tuple[Any, ...]
+    experts: tuple[LearnedExpert, ...]
     weights: FloatArray
     order: IntArray
 
@@ -71,19 +78,35 @@ class Guidance:
         """Return the log probability of each class for encoded rows."""
         seen = self.view(cells)
         opinions = np.array([floored(expert.probabilities(seen)) for expert in self.experts])
-        return combined(opinions, self.weights)[:, self.order]
+        return log_shares_among(combined(opinions, self.weights), self.order)
 
     def reordered(self, order: IntArray) -> "Guidance":
-        """Return the same with the classes in another order."""
+        """Return the same with the classes in another order, or with some of them only."""
         return replace(self, order=self.order[order])
 
 
+def log_shares_among(log_shares: FloatArray, classes: IntArray) -> FloatArray:
+    """Return the log probabilities of some classes, in their order, given that a row is of one of them."""
+    chosen = log_shares[:, classes]
+    return np.asarray(chosen - logsumexp(chosen, axis=1, keepdims=True))
+
+
 class Found(NamedTuple):
-    """The guidance, the log probabilities (n, classes) of the rows that it was learned on, and the error of links."""
+    """The guidance, what was held out, and for the rows that it was learned on log probabilities (n, classes)."""
 
     guidance: Guidance
     log_shares: FloatArray
     link_error: float
+    scores: HeldOutScores
+    n_rounds: int
+
+
+class Request(NamedTuple):
+    """What the user asks for; see :class:`~sidelight.estimators.guided.mixture.GuidedMixture`."""
+
+    n_clusters: int | None
+    new_classes: str | bool | int
+    link_confidence: float | None
 
 
 def guide(
@@ -91,20 +114,26 @@ def guide(
     schema: Schema,
     side: SideInformation,
     weights: FloatArray,
-    *,
-    n_clusters: int | None,
-    new_classes: Any,
-    link_confidence: float | None,
+    request: Request,
     random: np.random.RandomState,
+    callbacks: Sequence[Callback],
 ) -> Found:
     """Learn from encoded rows (n, d) and from what is known about them."""
+    n_clusters, new_classes, link_confidence = request
     looked = learn_view(cells, schema)
     view, statements = looked(cells), Statements.of(side)
     n_labels = len(side.label_names)
+    told: list[float] = []
+
+    def tell(score: float) -> None:
+        change = score - told[-1] if told else float("inf")
+        told.append(score)
+        for callback in callbacks:
+            callback(Progress(len(told), score, change, "round"))
 
     def turns(start: Targets, n_classes: int) -> Round:
         rounds = _ROUNDS if len(statements.pairs) else 1
-        return take_turns(view, statements, start, n_classes, EXPERTS, rounds, link_confidence, random)
+        return take_turns(view, statements, start, n_classes, EXPERTS, rounds, link_confidence, random, tell)
 
     if n_labels:
         labelled = Targets(side.labels, weights)
@@ -116,11 +145,11 @@ def guide(
         best = _from_partitions(view, statements, n_clusters, turns, random)
     n_classes = best.log_shares.shape[1]
     guidance = Guidance(looked, best.learned, best.weights, np.arange(n_classes))
-    return Found(guidance, best.log_shares, best.link_error)
+    return Found(guidance, best.log_shares, best.link_error, held_out_scores(best, statements), len(told))
 
 
 def _from_partitions(
-    view: View, statements: Statements, n_clusters: int | None, turns: Any, random: np.random.RandomState
+    view: View, statements: Statements, n_clusters: int | None, turns: Turns, random: np.random.RandomState
 ) -> Round:
     """Start from the partitions that predict links best, and keep what makes the links most probable."""
     points = view.coordinates[:, :_START_DIMENSIONS]
@@ -130,11 +159,13 @@ def _from_partitions(
         n_classes = int(partition.classes.max()) + 1
         start = targets_of_partition(partition.classes, n_classes, statements, FIRST_LINK_ERROR)
         rounds.append(turns(start, n_classes))
-    return max(rounds, key=lambda found: found.score)
+    # Of two that predict links alike, the one with fewer classes; a class costs a nat.
+    price = 1 / max(len(statements.pairs), 1)
+    return max(rounds, key=lambda found: found.score - price * found.log_shares.shape[1])
 
 
 def _with_new_classes(
-    view: View, statements: Statements, labelled: Round, wanted: Any, start: Targets, turns: Any
+    view: View, statements: Statements, labelled: Round, wanted: str | bool | int, start: Targets, turns: Turns
 ) -> Round:
     """Let groups of rows that no labelled class explains be classes of their own."""
     points = view.coordinates[:, :_START_DIMENSIONS]

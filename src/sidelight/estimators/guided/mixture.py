@@ -1,5 +1,6 @@
 """The estimator to start with: several experts, weighed by how well they predict what is known."""
 
+from collections.abc import Iterable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,17 +12,23 @@ from sidelight.estimators.base.clusters import KeptPosterior, cluster_names, clu
 from sidelight.estimators.base.reading import TableReader
 from sidelight.estimators.bayesian.mixture import BayesianMixture
 from sidelight.estimators.guided.core import core_of
-from sidelight.estimators.guided.guidance import EXPERTS, Guidance, guide
+from sidelight.estimators.guided.doubts import HeldOutScores, warn_of_doubts
+from sidelight.estimators.guided.guidance import EXPERTS, Guidance, Request, guide
 from sidelight.estimators.guided.rounds import linked_shares
 from sidelight.estimators.registry import register
 from sidelight.estimators.starts.sample import Problem
+from sidelight.experts.expert import normalised
 from sidelight.inference.executors.threads import one_blas_thread
+from sidelight.inference.progress import Callback
 from sidelight.metrics import Violations, violations
 from sidelight.side import SideInformation
 from sidelight.side.transforms import gathered
 from sidelight.tables.schema import FamilyChoice
 from sidelight.tables.table import Table
 from sidelight.tables.validation import check_integer, check_number
+
+# With more columns, components differ in a subspace.
+_MOST_FULL = 100
 
 
 @register
@@ -55,6 +62,10 @@ class GuidedMixture(KeptPosterior, TableReader):
         Threads of the mixture that is fitted without side information.
     keep_posterior : bool, optional
         Whether to keep ``posterior_``; None keeps it up to 64 MB.
+    callbacks : iterable of callable, optional
+        Each is called with a ``Progress(iteration, objective, change)`` after every round of the experts, whose
+        objective is the mean log probability of the statements held out; without side information, after every step of
+        the mixture.
 
     Attributes
     ----------
@@ -71,8 +82,13 @@ class GuidedMixture(KeptPosterior, TableReader):
         How probable it is that a link is wrong; 0 without links.
     violations_ : Violations
         Statements that ``labels_`` break.
+    held_out_ : HeldOutScores or None
+        How well labels and links are predicted by opinions that have not seen them, beside logistic regression and the
+        largest class; None without side information.
     mixture_ : BayesianMixture or None
         The mixture, where there is no side information.
+    n_iter_, converged_ : int, bool
+        Rounds of the experts, of which the best is kept.
 
     Examples
     --------
@@ -100,6 +116,7 @@ class GuidedMixture(KeptPosterior, TableReader):
         random_state: Any = None,
         n_jobs: int | None = None,
         keep_posterior: bool | None = None,
+        callbacks: Iterable[Callback] | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.new_classes = new_classes
@@ -108,6 +125,7 @@ class GuidedMixture(KeptPosterior, TableReader):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.keep_posterior = keep_posterior
+        self.callbacks = callbacks
 
     def fit(
         self,
@@ -176,13 +194,17 @@ class GuidedMixture(KeptPosterior, TableReader):
 
     def _fit_without_guidance(self, X: Any, sample_weight: Any) -> None:
         """Fit a Bayesian mixture, and take over its clusters."""
+        # The search for a structure also finds the number of clusters; where that is given there is none.
+        structure = "full" if self.n_features_in_ <= _MOST_FULL else "low_rank"
         mixture = BayesianMixture(
             self.n_clusters,
             family=self.family,
+            covariance_type="auto" if self.n_clusters is None else structure,
             prune=self.n_clusters is None,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
             keep_posterior=self.keep_posterior,
+            callbacks=self.callbacks,
         ).fit(X, sample_weight=sample_weight)
         self.mixture_: BayesianMixture | None = mixture
         self._guidance: Guidance | None = None
@@ -192,6 +214,8 @@ class GuidedMixture(KeptPosterior, TableReader):
         self.cluster_names_ = mixture.cluster_names_
         self.expert_weights_ = {"mixture": 1.0}
         self.link_error_ = 0.0
+        self.held_out_: HeldOutScores | None = None
+        self.n_iter_, self.converged_ = mixture.n_iter_, mixture.converged_
 
     # --- with side information ---------------------------------------------------------------------------------------
 
@@ -206,10 +230,9 @@ class GuidedMixture(KeptPosterior, TableReader):
             self._schema,
             core.side,
             weights,
-            n_clusters=self.n_clusters,
-            new_classes=self.new_classes,
-            link_confidence=self.link_confidence,
-            random=random,
+            Request(self.n_clusters, self.new_classes, self.link_confidence),
+            random,
+            list(self.callbacks or ()),
         )
         log_shares = np.empty((problem.n_rows, found.guidance.n_classes))
         if len(core.rows) < problem.n_rows:
@@ -224,16 +247,24 @@ class GuidedMixture(KeptPosterior, TableReader):
 
         names, sizes = problem.side.label_names, np.bincount(labels, minlength=found.guidance.n_classes)
         order = cluster_order(names, sizes)
+        if self.n_clusters is None:
+            # A class without rows or labels has come to nothing.
+            order = order[(sizes[order] > 0) | (order < len(names))]
         self.mixture_ = None
         self._guidance = found.guidance.reordered(order)
-        self.labels_ = np.argsort(order).astype(np.int32)[labels]
+        number = np.zeros(len(sizes), dtype=np.int32)
+        number[order] = np.arange(len(order))
+        self.labels_ = number[labels]
         kept = self._keeps_posterior(problem.n_rows, len(order))
-        self._posterior = posterior[:, order] if kept else None
+        self._posterior = normalised(posterior[:, order]) if kept else None
         self.n_clusters_ = len(order)
         self.cluster_names_ = cluster_names(names.tolist(), order)
         self.expert_weights_ = {
             expert.name: float(weight) for expert, weight in zip(EXPERTS, found.guidance.weights, strict=True)
         }
+        self.held_out_ = found.scores
+        self.n_iter_, self.converged_ = found.n_rounds, True
+        warn_of_doubts(found.scores, stacklevel=4)
         self.link_error_ = found.link_error if len(problem.side.must_link) + len(problem.side.cannot_link) else 0.0
 
     # --- new rows ----------------------------------------------------------------------------------------------------

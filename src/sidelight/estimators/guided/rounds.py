@@ -6,7 +6,7 @@ links then gives the classes that linked rows are believed to have, which the ex
 round whose opinions make the statements most probable is kept.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from sidelight._typing import BoolArray, FloatArray, IntArray
 from sidelight.couplings.link_graph import LinkedRows, infer, linked_rows, plan
 from sidelight.experts.expert import Expert, LearnedExpert, floored
 from sidelight.experts.folds import lesson_of
-from sidelight.experts.stack import HeldOut, combined, learn_stack
+from sidelight.experts.stack import HeldOut, combined, learn_weights, log_probability
 from sidelight.experts.view import View
 from sidelight.side import SideInformation
 
@@ -23,6 +23,8 @@ from sidelight.side import SideInformation
 FIRST_LINK_ERROR = 0.02
 _LEAST_LINK_ERROR, _MOST_LINK_ERROR = 0.002, 0.15
 _PRIOR_LINKS = 20.0
+_LINK_ERROR_STEPS = 20
+_TINY = 1e-300
 # Rows that are believed to be of a class with less certainty than this teach nothing.
 _LEAST_CERTAINTY = 0.1
 # How sure a partition to start from is of itself.
@@ -75,6 +77,8 @@ class Round(NamedTuple):
     score : float
         Mean log probability of the statements.
     link_error : float
+    accuracies : (experts,)
+        Share of the labels that each expert names without having seen them; NaN without labels.
     """
 
     learned: tuple[LearnedExpert, ...]
@@ -83,6 +87,10 @@ class Round(NamedTuple):
     targets: Targets
     score: float
     link_error: float
+    accuracies: FloatArray
+
+
+Tell = Callable[[float], None]
 
 
 def take_turns(
@@ -94,21 +102,22 @@ def take_turns(
     most_rounds: int,
     link_confidence: float | None,
     random: np.random.RandomState,
+    tell: Tell,
 ) -> Round:
-    """Let experts and inference take turns; return the round that makes the statements most probable."""
-    link_error = FIRST_LINK_ERROR if link_confidence is None else 1 - link_confidence
+    """Let experts and inference take turns; return the round that makes the statements most probable.
+
+    After every round ``tell`` is called with its score.
+    """
     best: Round | None = None
     targets = start
     for _ in range(most_rounds):
-        current = consult(view, statements, targets, n_classes, experts, link_error, random)
+        current = consult(view, statements, targets, n_classes, experts, link_confidence, random)
+        tell(current.score)
         if best is None or current.score > best.score:
             best = current
         if not len(statements.pairs):
             break
-        if link_confidence is None:
-            link_error = learned_link_error(current.log_shares, statements, link_error)
-            current = current._replace(link_error=link_error)
-        targets = believed_classes(current.log_shares, statements, link_error)
+        targets = believed_classes(current.log_shares, statements, current.link_error)
     assert best is not None
     return best
 
@@ -119,10 +128,10 @@ def consult(
     targets: Targets,
     n_classes: int,
     experts: Sequence[Expert],
-    link_error: float,
+    link_confidence: float | None,
     random: np.random.RandomState,
 ) -> Round:
-    """Let every expert learn, and weigh their opinions by the statements."""
+    """Let every expert learn, and weigh their opinions by the statements; learn how often links are wrong."""
     lesson = lesson_of(targets.codes, targets.weights, n_classes, random)
     opinions = [expert.consult(view, lesson, random) for expert in experts]
     rows = np.array([floored(opinion.rows) for opinion in opinions])
@@ -135,17 +144,27 @@ def consult(
         statements.codes[labelled],
         np.searchsorted(asked, statements.pairs),
         statements.same,
-        max(link_error, _LEAST_LINK_ERROR),
+        FIRST_LINK_ERROR if link_confidence is None else 1 - link_confidence,
     )
-    stack = learn_stack(held, [expert.prior_weight for expert in experts])
+    weights = learn_weights(held, [expert.prior_weight for expert in experts])
+    log_shares = combined(rows, weights)
+    if link_confidence is None and len(statements.pairs):
+        held = held._replace(link_error=learned_link_error(log_shares, statements))
     return Round(
         tuple(opinion.learned for opinion in opinions),
-        stack.weights,
-        combined(rows, stack.weights),
+        weights,
+        log_shares,
         targets,
-        stack.score,
-        link_error,
+        log_probability(log_shares[asked], held)[0] / max(len(labelled) + len(statements.pairs), 1),
+        held.link_error,
+        _accuracies(rows[:, labelled], statements.codes[labelled]),
     )
+
+
+def _accuracies(opinions: FloatArray, codes: IntArray) -> FloatArray:
+    if not len(codes):
+        return np.full(len(opinions), np.nan)
+    return np.asarray((opinions.argmax(axis=2) == codes).mean(axis=1))
 
 
 class LinkedShares(NamedTuple):
@@ -178,17 +197,22 @@ def believed_classes(log_shares: FloatArray, statements: Statements, link_error:
     return Targets(codes, weights)
 
 
-def learned_link_error(log_shares: FloatArray, statements: Statements, before: float) -> float:
+def learned_link_error(log_shares: FloatArray, statements: Statements) -> float:
     """Return how probable it is that a link is wrong, by opinions that have not seen the links."""
+    error = FIRST_LINK_ERROR
+    for _ in range(_LINK_ERROR_STEPS):
+        wrong = wrong_links(log_shares, statements, error)
+        error = float((wrong.sum() + _PRIOR_LINKS * FIRST_LINK_ERROR) / (len(wrong) + _PRIOR_LINKS))
+    return float(np.clip(error, _LEAST_LINK_ERROR, _MOST_LINK_ERROR))
+
+
+def wrong_links(log_shares: FloatArray, statements: Statements, link_error: float) -> FloatArray:
+    """Return the probability (q,) that each link is wrong, by opinions that have not seen it."""
     shares = np.exp(log_shares)
     first, second = statements.pairs.T
-    together = (shares[first] * shares[second]).sum(axis=1)
+    together = np.clip((shares[first] * shares[second]).sum(axis=1), 0.0, 1.0)
     right = np.where(statements.same, together, 1 - together)
-    error = before
-    for _ in range(20):
-        wrong = error * (1 - right) / (error * (1 - right) + (1 - error) * right)
-        error = (wrong.sum() + _PRIOR_LINKS * FIRST_LINK_ERROR) / (len(wrong) + _PRIOR_LINKS)
-    return float(np.clip(error, _LEAST_LINK_ERROR, _MOST_LINK_ERROR))
+    return np.asarray(link_error * (1 - right) / (link_error * (1 - right) + (1 - link_error) * right + _TINY))
 
 
 def targets_of_partition(classes: IntArray, n_classes: int, statements: Statements, link_error: float) -> Targets:

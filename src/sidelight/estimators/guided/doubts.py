@@ -1,0 +1,83 @@
+"""What speaks against a result: labels and links that experts, without having seen them, would not have guessed."""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from sidelight._storable import storable
+from sidelight._typing import BoolArray
+from sidelight.estimators.guided.rounds import Round, Statements, wrong_links
+
+# Fewer labels say little about how well experts do.
+_LEAST_LABELS = 10
+# A share of doubtful links that deserves a warning, and the least number of links for it.
+_DOUBTFUL_LINKS = 0.05
+_LEAST_LINKS = 20
+
+
+@storable("HeldOutScores")
+@dataclass(frozen=True, eq=False)
+class HeldOutScores:
+    """How well statements are predicted by opinions that have not seen them.
+
+    Attributes
+    ----------
+    n_labels, n_links : int
+        Number of labels and of links that were held out.
+    accuracy : float
+        Share of the labels that the experts together name; NaN without labels, as are the next three.
+    linear_accuracy : float
+        Share that logistic regression alone names.
+    largest_class : float
+        Share of the most frequent label: what is right without looking at the table.
+    information : float
+        What the table says about a label, on average: the log probability of the labels less that by their shares
+        alone, in nats.
+    doubtful_links : (n_links,) bool
+        Links that are more probably wrong than right, must-links first, in the order of the side information.
+    """
+
+    n_labels: int
+    n_links: int
+    accuracy: float
+    linear_accuracy: float
+    largest_class: float
+    information: float
+    doubtful_links: BoolArray
+
+
+def held_out_scores(found: Round, statements: Statements) -> HeldOutScores:
+    """Compare opinions that have not seen the statements with the statements."""
+    labelled = np.flatnonzero(statements.codes >= 0)
+    codes = statements.codes[labelled]
+    accuracy = linear = largest = information = float("nan")
+    if len(labelled):
+        accuracy = float(np.mean(found.log_shares[labelled].argmax(axis=1) == codes))
+        linear = float(found.accuracies[0])
+        counts = np.bincount(codes)
+        largest = float(counts.max() / len(codes))
+        known = found.log_shares[labelled, codes] - np.log(counts[codes] / len(codes))
+        information = float(known.mean())
+    doubtful = wrong_links(found.log_shares, statements, found.link_error) > 0.5
+    return HeldOutScores(len(labelled), len(statements.pairs), accuracy, linear, largest, information, doubtful)
+
+
+def warn_of_doubts(scores: HeldOutScores, stacklevel: int) -> None:
+    """Say in one sentence what speaks against the result, and what can be done."""
+    if scores.n_labels >= _LEAST_LABELS and scores.information <= 0:
+        warnings.warn(
+            f"Of {scores.n_labels} labels, a model that has not seen them predicts {scores.accuracy:.0%} right; "
+            f"always naming the largest class is right for {scores.largest_class:.0%}. The columns say little about "
+            "these classes: check the labels, add columns that tell the classes apart, or label more rows.",
+            UserWarning,
+            stacklevel=stacklevel,
+        )
+    n_doubtful = int(scores.doubtful_links.sum())
+    if scores.n_links >= _LEAST_LINKS and n_doubtful > _DOUBTFUL_LINKS * scores.n_links:
+        warnings.warn(
+            f"{n_doubtful} of {scores.n_links} links are probably wrong, judged by the table and the other links; "
+            "held_out_.doubtful_links marks them. Check these pairs again.",
+            UserWarning,
+            stacklevel=stacklevel,
+        )

@@ -1,0 +1,292 @@
+"""GuidedMixture: what it finds with labels, links, both and neither, and what it says about itself."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import adjusted_rand_score
+from sklearn.model_selection import cross_val_score
+from sklearn.preprocessing import StandardScaler
+
+import sidelight
+from sidelight import GuidedMixture, SideInformation
+from sidelight.estimators.guided.core import CORE_ROWS, core_of
+from sidelight.estimators.guided.new_classes import separation, unlabelled_groups
+from sidelight.estimators.guided.partitions import Links, contingency, in_learned_metric, joined, predictiveness
+from sidelight.side import draw_labels, draw_links
+
+X, Y = load_iris(return_X_y=True)
+SOME = draw_labels(Y, fraction=0.1, stratify=True, random_state=0)
+
+
+def heaps(n_rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows of three heaps, and their heaps."""
+    y = np.arange(n_rows) % 3
+    centres = np.array([[0.0, 0.0], [6.0, 0.0], [0.0, 6.0]])
+    return centres[y] + np.random.default_rng(seed).normal(size=(n_rows, 2)), y
+
+
+def with_links(y: np.ndarray, number: int, wrong: float = 0.0, seed: int = 0) -> dict[str, np.ndarray]:
+    """Return random links with their true relation, some of them turned around."""
+    links = draw_links(y, number, random_state=seed)
+    pairs = np.concatenate([links.must_link, links.cannot_link])
+    same = np.arange(len(pairs)) < len(links.must_link)
+    turned = np.random.default_rng(seed).permutation(len(pairs))[: round(wrong * len(pairs))]
+    same[turned] = ~same[turned]
+    return {"must_link": pairs[same], "cannot_link": pairs[~same]}
+
+
+# --- labels -----------------------------------------------------------------------------------------------------------
+
+
+def test_labels_are_respected_and_probabilities_are_probabilities():
+    model = GuidedMixture(random_state=0).fit(X, SOME)
+    known = SOME >= 0
+    np.testing.assert_array_equal(model.labels_[known], SOME[known])
+    assert not model.violations_
+    np.testing.assert_allclose(model.posterior_.sum(axis=1), 1)
+    np.testing.assert_array_equal(model.posterior_.argmax(axis=1), model.labels_)
+    assert np.mean(model.labels_[~known] == Y[~known]) > 0.9
+    assert set(model.expert_weights_) == {
+        "linear",
+        "forest",
+        "neighbours",
+        "dendrograms",
+        "labelled Gaussians",
+        "Gaussians",
+    }
+
+
+def test_thirty_labels_name_as_many_rows_right_as_logistic_regression():
+    table, truth = load_breast_cancer(return_X_y=True)
+    rows = np.random.RandomState(0).permutation(len(truth))[:30]
+    partial = np.full(len(truth), -1)
+    partial[rows] = truth[rows]
+    free = partial < 0
+    model = GuidedMixture(random_state=0).fit(table, partial)
+    Z = StandardScaler().fit_transform(table)
+    reference = LogisticRegression(max_iter=1000).fit(Z[rows], truth[rows]).score(Z[free], truth[free])
+    assert np.mean(model.labels_[free] == truth[free]) > reference - 0.02
+
+
+def test_text_labels_missing_cells_and_categories():
+    table, y = heaps(90)
+    frame = pd.DataFrame(table, columns=["a", "b"])
+    frame["colour"] = np.array(["red", "green", "blue"])[y]
+    frame.loc[::7, "a"] = np.nan
+    frame.loc[::11, "colour"] = None
+    names = np.array(["x", "y", "z"], dtype=object)[y]
+    model = GuidedMixture(random_state=0).fit(frame, np.where(np.arange(90) < 12, names, None))
+    assert np.mean(model.predict_names(frame) == names) > 0.95
+    assert model.score(frame, names) == np.mean(model.predict_names(frame) == names)
+    assert cross_val_score(clone(model), frame, names, cv=3).mean() > 0.9
+
+
+def test_score_needs_labels():
+    model = GuidedMixture(random_state=0).fit(X, SOME)
+    with pytest.raises(ValueError, match="y has no labels"):
+        model.score(X, np.full(150, -1))
+
+
+# --- links ------------------------------------------------------------------------------------------------------------
+
+
+def test_links_find_classes_and_their_number():
+    table, y = heaps(150)
+    model = GuidedMixture(random_state=0).fit(table, **with_links(y, 60))
+    assert model.n_clusters_ == 3
+    assert adjusted_rand_score(y, model.labels_) > 0.95
+    assert model.link_error_ < 0.05
+
+
+def test_the_number_of_clusters_can_be_given():
+    table, y = heaps(150)
+    assert GuidedMixture(4, random_state=0).fit(table, **with_links(y, 60)).n_clusters_ == 4
+    assert GuidedMixture(4, random_state=0).fit(table).n_clusters_ == 4
+
+
+def test_wrong_links_are_found_and_outvoted():
+    table, y = heaps(300)
+    given = with_links(y, 200, wrong=0.1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        model = GuidedMixture(random_state=0).fit(table, **given)
+    assert adjusted_rand_score(y, model.labels_) > 0.95
+    assert 0.05 < model.link_error_ <= 0.15
+    pairs = np.concatenate([given["must_link"], given["cannot_link"]])
+    must = np.arange(len(pairs)) < len(given["must_link"])
+    # The side information sorts links; the marks go by its order.
+    side = SideInformation.build(300, **given)
+    sorted_pairs = np.concatenate([side.must_link, side.cannot_link])
+    stated = np.arange(len(sorted_pairs)) < len(side.must_link)
+    wrong = (y[sorted_pairs[:, 0]] == y[sorted_pairs[:, 1]]) != stated
+    assert np.mean(model.held_out_.doubtful_links == wrong) > 0.95
+    assert must.sum() == len(given["must_link"])
+
+
+def test_many_doubtful_links_are_told():
+    table, y = heaps(300)
+    with pytest.warns(UserWarning, match="links are probably wrong"):
+        GuidedMixture(random_state=0).fit(table, **with_links(y, 200, wrong=0.1))
+
+
+def test_contradictory_links_are_evidence_and_no_error():
+    table, y = heaps(60)
+    given = with_links(y, 40)
+    a, b = given["must_link"][0]
+    given["cannot_link"] = np.concatenate([given["cannot_link"], [[a, b]]])
+    model = GuidedMixture(random_state=0).fit(table, **given)
+    assert model.violations_.total >= 1
+    assert adjusted_rand_score(y, model.labels_) > 0.9
+
+
+def test_a_class_may_be_several_heaps():
+    random = np.random.default_rng(0)
+    heap = np.arange(240) % 4
+    table = np.array([[0.0, 0.0], [8.0, 8.0], [0.0, 8.0], [8.0, 0.0]])[heap] + random.normal(size=(240, 2))
+    y = heap // 2  # crosswise: each class has two heaps that lie opposite each other
+    model = GuidedMixture(random_state=0).fit(table, **with_links(y, 120))
+    assert model.n_clusters_ == 2
+    assert adjusted_rand_score(y, model.labels_) > 0.9
+
+
+def test_blocks_share_a_class():
+    table, y = heaps(90)
+    side = SideInformation.build(90, y=np.where(np.arange(90) < 9, y, -1), blocks=[[12, 15, 18]])
+    model = GuidedMixture(random_state=0).fit(table, side=side)
+    assert len(set(model.labels_[[12, 15, 18]])) == 1
+
+
+def test_links_add_to_labels():
+    table, y = heaps(150, seed=3)
+    partial = np.where(np.arange(150) < 6, y, -1)
+    model = GuidedMixture(random_state=0).fit(table, partial, **with_links(y, 40))
+    assert model.cluster_names_.tolist() == [0, 1, 2]
+    assert np.mean(model.labels_ == y) > 0.95
+
+
+# --- classes without labels -------------------------------------------------------------------------------------------
+
+
+def test_a_class_without_labels_is_new():
+    table, y = heaps(150)
+    partial = np.where((np.arange(150) % 10 < 2) & (y < 2), y, -1)
+    model = GuidedMixture(random_state=0).fit(table, partial)
+    assert model.cluster_names_.tolist() == [0, 1, "new 1"]
+    assert np.mean(model.labels_ == y) > 0.95
+    only = GuidedMixture(new_classes=False, random_state=0).fit(table, partial)
+    assert only.cluster_names_.tolist() == [0, 1]
+
+
+def test_nothing_is_new_where_every_class_has_labels():
+    for seed in range(3):
+        table, y = heaps(150, seed)
+        partial = np.where(np.arange(150) % 10 < 2, y, -1)
+        assert GuidedMixture(random_state=seed).fit(table, partial).n_clusters_ == 3
+
+
+def test_half_of_a_heap_is_not_a_group():
+    points = np.random.default_rng(0).normal(size=(200, 2))
+    assert separation(points[points[:, 0] > 0], points[points[:, 0] <= 0]) < 3
+    codes = np.where(np.arange(200) % 5 == 0, 0, -1)
+    assert not unlabelled_groups(points, np.ones((200, 1)), codes)
+    apart = np.concatenate([points, points[:60] + np.array([30.0, 0.0])])
+    (group,) = unlabelled_groups(apart, np.ones((260, 1)), np.append(codes, np.full(60, -1)))
+    np.testing.assert_array_equal(group, np.arange(200, 260))
+
+
+# --- starts from links ------------------------------------------------------------------------------------------------
+
+
+def test_groups_are_joined_by_links_first():
+    points = np.array([[0.0], [0.1], [5.0], [5.1], [10.0], [10.1]])
+    groups = np.array([0, 0, 1, 1, 2, 2])
+    links = Links(np.array([[0, 4], [1, 5], [0, 5], [1, 2]]), np.array([True, True, True, False]))
+    steps = list(joined(groups, points, links))
+    assert [int(step.max()) + 1 for step in steps] == [3, 2, 1]
+    assert steps[1][0] == steps[1][4] != steps[1][2]
+
+
+def test_the_metric_learns_which_column_matters():
+    random = np.random.default_rng(0)
+    y = np.arange(100) % 2
+    points = np.column_stack([3.0 * y + random.normal(size=100), 5 * random.normal(size=100)])
+    pairs = random.integers(100, size=(80, 2))
+    found = in_learned_metric(points, Links(pairs, y[pairs[:, 0]] == y[pairs[:, 1]]))
+    assert found[:, 0].std() > 2 * found[:, 1].std()
+
+
+def test_partitions_are_judged_by_links():
+    links = Links(np.array([[0, 1], [0, 2], [1, 2], [2, 3]]), np.array([True, False, False, True]))
+    assert predictiveness(contingency(np.array([0, 0, 1, 1]), links)) == 1
+    assert predictiveness(contingency(np.array([0, 0, 0, 0]), links)) == 0.5
+
+
+# --- large tables, saving, parameters ---------------------------------------------------------------------------------
+
+
+def test_of_a_large_table_experts_see_a_part():
+    table, y = heaps(CORE_ROWS + 500)
+    partial = np.where(np.arange(len(y)) < 30, y, -1)
+    core = core_of(SideInformation.build(len(y), y=partial), None, np.random.RandomState(0))
+    assert len(core.rows) == CORE_ROWS
+    assert set(range(30)) <= set(core.rows.tolist())
+    model = GuidedMixture(random_state=0).fit(table, partial)
+    assert model.labels_.shape == (len(y),)
+    assert np.mean(model.labels_ == y) > 0.98
+
+
+@pytest.mark.parametrize("known", ["labels", "links", "nothing"])
+def test_a_saved_model_answers_the_same(tmp_path, known):
+    table, y = heaps(60)
+    given = {"labels": {"y": np.where(np.arange(60) < 9, y, -1)}, "links": with_links(y, 30), "nothing": {}}[known]
+    model = GuidedMixture(random_state=0).fit(table, **given)
+    sidelight.save(model, tmp_path / "model")
+    again = sidelight.load(tmp_path / "model")
+    np.testing.assert_array_equal(again.predict_proba(table), model.predict_proba(table))
+    np.testing.assert_array_equal(again.posterior_, model.posterior_)
+
+
+def test_without_side_information_it_is_a_bayesian_mixture():
+    model = GuidedMixture(random_state=0).fit(X)
+    reference = sidelight.BayesianMixture(random_state=0).fit(X)
+    np.testing.assert_array_equal(model.labels_, reference.labels_)
+    np.testing.assert_array_equal(model.predict_proba(X), reference.predict_proba(X))
+    assert model.held_out_ is None
+
+
+def test_callbacks_hear_of_every_round():
+    table, y = heaps(60)
+    heard = []
+    model = GuidedMixture(random_state=0, callbacks=[heard.append]).fit(table, **with_links(y, 30))
+    assert [progress.iteration for progress in heard] == list(range(1, model.n_iter_ + 1))
+    assert all(progress.objective <= 0 for progress in heard)
+
+
+def test_columns_that_say_nothing_about_the_labels_are_told():
+    random = np.random.default_rng(0)
+    y = np.where(random.random(200) < 0.7, 0, 1)
+    with pytest.warns(UserWarning, match="always naming the largest class"):
+        model = GuidedMixture(random_state=0).fit(random.normal(size=(200, 3)), np.where(np.arange(200) < 60, y, -1))
+    assert model.held_out_.information <= 0
+    assert model.held_out_.largest_class == pytest.approx(0.7, abs=0.15)
+    assert model.held_out_.n_labels == 60
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_clusters": 0}, "n_clusters"),
+        ({"link_confidence": 1.0}, "below 1; None learns it"),
+        ({"link_confidence": 0.4}, "link_confidence"),
+        ({"new_classes": "many"}, "choose 'auto', False or a number"),
+        ({"new_classes": -1}, "new_classes"),
+    ],
+)
+def test_parameters_without_a_meaning_are_refused(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        GuidedMixture(**parameters).fit(X, SOME)

@@ -1,0 +1,132 @@
+"""Every expert: against scikit-learn, SciPy, or a dense solution, and what holds for all of them."""
+
+import numpy as np
+import pytest
+from scipy.stats import multivariate_t
+from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.linear_model import LogisticRegression
+
+from sidelight.experts import DendrogramExpert, ForestExpert, GaussianExpert, LinearExpert, NeighbourExpert, View
+from sidelight.experts.expert import FLOOR, Lesson, floored
+from sidelight.experts.folds import lesson_of, stratified_folds
+from sidelight.experts.forest import _as_arrays
+from sidelight.experts.gaussians import GaussianOpinion
+from sidelight.experts.neighbours import similarity_graph
+
+Y = np.arange(60) % 3
+POINTS = np.array([[0.0, 0.0, 0.0], [2.0, 0.0, 1.0], [0.0, 3.0, -1.0]])[Y] + np.random.default_rng(0).normal(
+    size=(60, 3)
+)
+VIEW = View(POINTS, POINTS)
+EXPERTS = (
+    LinearExpert(),
+    ForestExpert(n_trees=30),
+    NeighbourExpert(),
+    DendrogramExpert(n_trees=2),
+    GaussianExpert("labelled Gaussians", 0.1, unlabelled_weight=0.0),
+    GaussianExpert("Gaussians", 0.1, unlabelled_weight=0.1),
+)
+EVERY = pytest.mark.parametrize("expert", EXPERTS, ids=[expert.name for expert in EXPERTS])
+
+
+def lesson(n_known: int = 21, weights: np.ndarray | None = None) -> Lesson:
+    codes = np.where(np.arange(60) < n_known, Y, -1)
+    return lesson_of(codes, np.ones(60) if weights is None else weights, 3, np.random.RandomState(0))
+
+
+@EVERY
+def test_opinions_are_probabilities_that_know_the_classes(expert):
+    opinion = expert.consult(VIEW, lesson(), np.random.RandomState(0))
+    assert opinion.rows.shape == (60, 3)
+    assert opinion.held_out.shape == (21, 3)
+    for found in (opinion.rows, opinion.held_out, opinion.learned.probabilities(VIEW)):
+        np.testing.assert_allclose(found.sum(axis=1), 1)
+        assert (found >= 0).all()
+    assert np.mean(opinion.rows[21:].argmax(axis=1) == Y[21:]) > 0.7
+    assert np.mean(opinion.learned.probabilities(VIEW)[21:].argmax(axis=1) == Y[21:]) > 0.7
+
+
+@EVERY
+def test_rows_held_out_are_judged_without_their_label(expert):
+    """A wrong label must not be believed by the opinion that has not seen it."""
+    known = lesson()
+    codes = known.codes.copy()
+    codes[0] = (codes[0] + 1) % 3
+    opinion = expert.consult(VIEW, known._replace(codes=codes), np.random.RandomState(0))
+    assert opinion.held_out[0].argmax() == known.codes[0]
+
+
+@EVERY
+def test_a_class_without_rows_in_a_fold_is_possible(expert):
+    known = lesson_of(
+        np.where(np.isin(np.arange(60), [0, 1, 2, 3, 4, 6]), Y, -1), np.ones(60), 3, np.random.RandomState(0)
+    )
+    opinion = expert.consult(VIEW, known, np.random.RandomState(0))
+    assert np.isfinite(opinion.held_out).all()
+    assert (opinion.rows > 0).all()
+
+
+def test_linear_is_logistic_regression():
+    known = lesson()
+    opinion = LinearExpert().consult(VIEW, known, np.random.RandomState(0))
+    model = LogisticRegression(max_iter=300).fit(POINTS[known.rows], known.codes)
+    np.testing.assert_allclose(opinion.rows, model.predict_proba(POINTS), rtol=1e-6)
+    two = known.part(np.flatnonzero(known.codes < 2))._replace(n_classes=2)
+    opinion = LinearExpert().consult(VIEW, two, np.random.RandomState(0))
+    model = LogisticRegression(max_iter=300).fit(POINTS[two.rows], two.codes)
+    np.testing.assert_allclose(opinion.rows, model.predict_proba(POINTS), rtol=1e-6)
+
+
+def test_a_forest_as_arrays_answers_as_scikit_learns():
+    known = lesson()
+    model = ExtraTreesClassifier(20, random_state=0).fit(POINTS[known.rows], known.codes)
+    learned = _as_arrays(model, 3, np.full(3, 1 / 3), trust=1.0)
+    np.testing.assert_allclose(learned.probabilities(VIEW), model.predict_proba(POINTS), rtol=1e-12)
+
+
+def test_spreading_solves_the_criterion_and_leaves_rows_out_exactly():
+    expert, known = NeighbourExpert(n_neighbours=5), lesson(weights=np.linspace(0.5, 1, 60))
+    opinion = expert.consult(VIEW, known, np.random.RandomState(0))
+    graph = similarity_graph(POINTS, 5).toarray()
+    laplacian = np.diag(graph.sum(axis=1)) - graph
+
+    def solved(given: Lesson) -> np.ndarray:
+        weights, targets = np.zeros(60), np.zeros((60, 3))
+        weights[given.rows] = given.weights
+        targets[given.rows] = given.one_hot()
+        system = np.diag(weights + expert.background) + 2 * expert.smoothness * laplacian
+        shares = np.linalg.solve(system, targets + expert.background * known.shares())
+        return shares / shares.sum(axis=1, keepdims=True)
+
+    np.testing.assert_allclose(opinion.rows, solved(known), atol=1e-6)
+    for place in (0, 7, 20):
+        others = known.part(np.delete(np.arange(21), place))
+        np.testing.assert_allclose(opinion.held_out[place], solved(others)[known.rows[place]], atol=1e-5)
+
+
+def test_gaussian_densities_are_student_t():
+    random = np.random.default_rng(1)
+    factors = np.linalg.cholesky(np.array([np.cov(random.normal(size=(3, 9))) for _ in range(2)]))
+    learned = GaussianOpinion(np.log([0.3, 0.7]), random.normal(size=(2, 3)), factors, np.array([4.0, 9.0]))
+    expected = np.column_stack(
+        [
+            np.log(share) + multivariate_t(mean, factor @ factor.T, df=degrees).logpdf(POINTS)
+            for share, mean, factor, degrees in zip([0.3, 0.7], learned.means, factors, learned.degrees, strict=True)
+        ]
+    )
+    found = learned.log_joint(POINTS)
+    np.testing.assert_allclose(found[:, 0] - found[:, 1], expected[:, 0] - expected[:, 1], rtol=1e-9)
+
+
+def test_no_class_is_impossible_to_an_expert():
+    found = floored(np.array([[1.0, 0.0, 0.0]]))
+    np.testing.assert_allclose(np.exp(found).sum(), 1)
+    assert np.exp(found).min() == pytest.approx(FLOOR, rel=1e-3)
+
+
+def test_folds_spread_every_class():
+    codes = np.repeat([0, 1, 2], [10, 5, 3])
+    folds = stratified_folds(codes, np.random.RandomState(0))
+    for code in range(3):
+        sizes = np.bincount(folds[codes == code], minlength=5)
+        assert sizes.max() - sizes.min() <= 1
