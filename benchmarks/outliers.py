@@ -4,7 +4,7 @@
 
 Ten synthetic tables (2 to 8 clusters, 2 to 10 columns, unequal sizes and covariances) and five real ones. Adjusted Rand
 index on the rows that were not replaced, before and after the others were: Gaussians, Gaussians with ``noise=True``,
-and Student t components. BayesianMixture finds the number of clusters, LabelledMixture is told it.
+Student t components, and these with noise. BayesianMixture finds the number of clusters, LabelledMixture is told it.
 """
 
 import argparse
@@ -32,6 +32,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "Gaussian": {"family": "gaussian"},
     "noise=True": {"family": "gaussian", "noise": True},
     "student_t": {"family": "student_t"},
+    "both": {"family": "student_t", "noise": True},
 }
 
 

@@ -1,12 +1,12 @@
 """BayesianMixture without side information, beside k-means, Ward and Gaussian mixtures that know the number of classes.
 
-    python benchmarks/told_nothing.py [--sets iris wine …] [--draws 1 2] [--without]
+    python benchmarks/told_nothing.py [--sets iris wine …] [--draws 1 2] [--without | --settings default …]
 
 Adjusted Rand index and number of clusters on real tables as they are: numbers, categories, counts, empty cells, more
 columns than rows. A draw is a random part, four fifths, of the rows; draw 0 is all rows, by which defaults were chosen.
 At most 3000 rows are taken. Peers get standardised columns, categories as indicators, and the true number of clusters.
-``--without`` repeats the fit with one part of the default left out at a time. Tables that scikit-learn does not have
-are read from the folder that SIDELIGHT_DATA names.
+``--without`` repeats the fit with one part of the default left out at a time, and with canonical scales; ``--settings``
+names some of these. Tables that scikit-learn does not have are read from the folder that SIDELIGHT_DATA names.
 """
 
 import argparse
@@ -63,6 +63,7 @@ SETTINGS: dict[str, Callable[[pd.DataFrame], dict[str, Any]]] = {
     "no atoms": lambda X: {"family": with_kinds(X, {"atom": "gaussian"})},
     "no counts, no ordinal": lambda X: {"family": with_kinds(X, WHOLE_NUMBERS)},
     "no scales": lambda X: {"power": False},
+    "canonical scales": lambda X: {"power": "canonical"},
     "no search": lambda X: {"covariance_type": "low_rank" if X.shape[1] > 100 else "full"},
 }
 
@@ -82,8 +83,9 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", default=[*SHIPPED, *OF_THE_PAPERS, *OTHERS])
     parser.add_argument("--draws", nargs="+", type=int, default=[1])
     parser.add_argument("--without", action="store_true")
+    parser.add_argument("--settings", nargs="+", choices=list(SETTINGS))
     asked = parser.parse_args()
-    settings = list(SETTINGS) if asked.without else ["default"]
+    settings = asked.settings or (list(SETTINGS) if asked.without else ["default"])
     ours: dict[str, list[tuple[float, float]]] = {setting: [] for setting in settings}
     theirs, alone = [], []
     with threadpool_limits(1), warnings.catch_warnings():

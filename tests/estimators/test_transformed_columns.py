@@ -191,7 +191,7 @@ def test_a_second_fit_starts_from_the_table_as_it_is(bayesian):
 
 def test_other_values_are_refused():
     for power in (True, "log", None):
-        with pytest.raises(ValueError, match=r"power=.* is not known; choose 'auto', or False"):
+        with pytest.raises(ValueError, match=r"power=.* is not known; choose 'auto', 'canonical', or False"):
             BayesianMixture(power=power).fit(TABLE)
 
 

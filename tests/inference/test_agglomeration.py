@@ -52,3 +52,17 @@ def test_labels_that_split_one_heap_keep_components_of_their_own():
     assert model.n_clusters_ >= 2
     assert {0, 1} <= set(model.cluster_names_.tolist())
     assert len(model.violations_.labels) == 0
+
+
+def test_columns_that_go_together_have_full_covariances():
+    X, _ = heaps(0, 3, distance=12.0)
+    together = np.column_stack([X, X[:, 0] + 0.2 * np.random.default_rng(0).normal(size=len(X))])
+    assert BayesianMixture(random_state=0).fit(together).covariance_type_ == "full"
+
+
+def test_columns_with_spreads_of_their_own_in_every_heap_have_diagonal_covariances():
+    """Free covariances are tried first, and others only where these are not ahead before the first merge."""
+    rng = np.random.default_rng(1)
+    own = np.repeat(np.arange(3), 80)
+    X = rng.normal(size=(3, 3))[own] * 20 + rng.normal(size=(240, 3)) * np.exp(rng.normal(0, 1.5, (3, 3)))[own]
+    assert BayesianMixture(random_state=0).fit(X).covariance_type_ == "diag"

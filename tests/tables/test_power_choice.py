@@ -96,7 +96,7 @@ def test_shift_and_scale_change_nothing_else(name):
 
 def test_iris_is_left_as_it_is():
     table = load_iris().data
-    assert learn_powers(ArrayTable(table), None, np.arange(4)) is None
+    assert learn_powers(ArrayTable(table), None, np.arange(4), choose_power) is None
 
 
 @pytest.mark.parametrize(
@@ -180,14 +180,14 @@ def test_the_order_of_the_rows_does_not_matter():
 def test_of_a_large_table_few_rows_are_looked_at():
     table = np.exp(np.random.default_rng(0).normal(size=(30_000, 2)))
     table[:, 1] = np.log(table[:, 1])
-    powers = learn_powers(ArrayTable(table), None, np.arange(2))
+    powers = learn_powers(ArrayTable(table), None, np.arange(2), choose_power)
     assert powers[0].skewness > 0
     assert powers[1] is None
 
 
 def test_columns_that_may_not_be_transformed_are_not():
     table = np.exp(np.random.default_rng(0).normal(size=(500, 2)))
-    powers = learn_powers(ArrayTable(table), None, np.array([1]))
+    powers = learn_powers(ArrayTable(table), None, np.array([1]), choose_power)
     assert powers[0] is None
     assert powers[1] is not None
 

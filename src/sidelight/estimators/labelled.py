@@ -73,9 +73,9 @@ class LabelledMixture(NoiseComponent, MixtureEstimator):
         What the columns are: the name of a column kind for all of them, "auto" to go by the types of a data frame's
         columns, or a mapping from columns to kinds; see BayesianMixture. Gaussian and Student t columns are fitted by
         maximum likelihood with the prior below, others with conjugate posteriors.
-    power : {False, "auto"}, default False
-        Whether to take Gaussian columns with a long tail on another scale; see BayesianMixture. Where ``means_init`` or
-        ``precisions_init`` is given, in the units of the table, columns are left as they are.
+    power : {False, "auto", "canonical"}, default False
+        Whether to take Gaussian columns with a long tail, or all of them, on another scale; see BayesianMixture. Where
+        ``means_init`` or ``precisions_init`` is given, in the units of the table, columns are left as they are.
     assignment : {"soft", "hard"}, default "soft"
         EM or CEM.
     unlabelled_weight : float, default 1

@@ -42,12 +42,8 @@ class Stage(NamedTuple):
     objective: float
 
 
-def agglomerate(
-    mixture: Mixture, statistics: Statistics, shrink: Shrink, owners: Owners, *, tol: float, least: int = 1
-) -> Stage:
-    """Merge components down to ``least`` and return the stage with the highest objective.
-
-    Two components that different labels own are never merged. Families that learn their prior do so at every stage.
+def opening(mixture: Mixture, statistics: Statistics, *, tol: float) -> Stage:
+    """Return the stage that merging starts from: all components, the prior of their family learned from them.
 
     Parameters
     ----------
@@ -55,12 +51,8 @@ def agglomerate(
         Of a conjugate family, on rows that fit into memory several times.
     statistics : Statistics
         Of the components to start from.
-    shrink : Shrink
-    owners : callable
-        Says which label owns each component.
     tol : float
         Smallest change of the objective worth a further step.
-    least : int
     """
     family = mixture.family
     assert isinstance(family, EvidenceFamily)
@@ -68,7 +60,25 @@ def agglomerate(
     for _ in range(_FIRST_LESSONS):
         family = family.relearned(statistics)
     mixture = replace(mixture, family=family)
-    stage = learn_prior(_ascended(mixture, state_of(mixture, statistics), _FIRST_STEPS, tol), tol)
+    return learn_prior(_ascended(mixture, state_of(mixture, statistics), _FIRST_STEPS, tol), tol)
+
+
+def agglomerate(stage: Stage, shrink: Shrink, owners: Owners, *, tol: float, least: int = 1) -> Stage:
+    """Merge the components of a stage down to ``least`` and return the stage with the highest objective.
+
+    Two components that different labels own are never merged. Families that learn their prior do so at every stage.
+
+    Parameters
+    ----------
+    stage : Stage
+        Where to start from.
+    shrink : Shrink
+    owners : callable
+        Says which label owns each component.
+    tol : float
+        Smallest change of the objective worth a further step.
+    least : int
+    """
     best = stage
     while len(stage.mixture.weights.classes) > least:
         expectation = stage.mixture.expect(stage.state)

@@ -6,7 +6,7 @@ of the transform included, less what BIC charges for the mixture (Schwarz 1978) 
 column as it is wins unless another scale is better by what a parameter costs and a little more.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -30,6 +30,8 @@ _OUTSIDE = 0.02
 # By how much slopes differ, as a logarithm, between the median and the end of the short tail; positive for logarithms.
 _BENDS = np.array([0.4, 0.9, 1.6, 2.6, 4.0])
 _FINER = 7
+# A smaller bend is a straight line to all digits that count.
+_LEAST_BEND = 1e-6
 _BEND_DEVIATION = 1.5
 # In logarithms: slopes smaller than this would lose digits.
 _LEAST_LOG_SLOPE = -12.0
@@ -51,7 +53,66 @@ class Points(NamedTuple):
     rows: float
 
 
-def learn_powers(table: Table, weights: FloatArray | None, columns: IntArray) -> Powers | None:
+class StandardColumn(NamedTuple):
+    """The points of a column in robust standard units, and the transforms that it may be taken through.
+
+    Parameters
+    ----------
+    values : (m,)
+        Sorted.
+    rows : float
+        How many rows the points count for together.
+    centre, scale : float
+        Of the column: its median and a robust standard deviation.
+    short_left, short_right : float
+        The ends of the short tail, where it is on the left and where it is on the right, in standard units.
+    """
+
+    values: FloatArray
+    rows: float
+    centre: float
+    scale: float
+    short_left: float
+    short_right: float
+
+    @classmethod
+    def of(cls, points: Points) -> "StandardColumn | None":
+        """Return the column of these points; None where too many cells are alike at the median for any bend."""
+        centre, scale = _centre_and_scale(points.values)
+        standard = (points.values - centre) / scale
+        left, right = (float(np.quantile(standard, share)) for share in (_OUTSIDE, 1 - _OUTSIDE))
+        return cls(standard, points.rows, centre, scale, left, right) if left < 0 < right else None
+
+    def transform(self, bending: float) -> PowerTransform | None:
+        """Return the transform whose slopes differ this much; None for one that would not bend the column."""
+        if abs(bending) < _LEAST_BEND:
+            return None
+        if bending > 0:
+            skewness = float(np.expm1(-bending) / self.short_left)
+            return PowerTransform(self.centre, self.scale, skewness, self.short_left, np.inf)
+        rate = -bending / self.short_right
+        low = max(self.short_left, _LEAST_LOG_SLOPE / rate)
+        return PowerTransform(self.centre, self.scale, -rate, low, self.short_right)
+
+    def on_scales(self, bends: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the points (s, m) on the scale of each bend, and the logarithms of the slopes there."""
+        bent, slopes = np.tile(self.values, (len(bends), 1)), np.zeros((len(bends), len(self.values)))
+        for number, bending in enumerate(bends):
+            power = self.transform(float(bending))
+            if power is not None:
+                curve = power.skewness, power.low, power.high
+                bent[number], slopes[number] = bend(self.values, *curve), log_slope(self.values, *curve)
+        return bent, slopes
+
+
+class PowerChoice(Protocol):
+    """A rule that gives a column its transform, None where it is left as it is."""
+
+    def __call__(self, cells: AnyArray, weights: FloatArray) -> PowerTransform | None:
+        """Return the transform of the cells (n,), NaN for missing ones, which count for ``weights`` (n,) rows."""
+
+
+def learn_powers(table: Table, weights: FloatArray | None, columns: IntArray, choose: PowerChoice) -> Powers | None:
     """Return the transform of each column of a table, None for columns left as they are; None if all are.
 
     Parameters
@@ -63,6 +124,8 @@ def learn_powers(table: Table, weights: FloatArray | None, columns: IntArray) ->
     columns : (g,)
         The columns that may be transformed. More than a hundred stay as they are: each takes its time, and together
         they say less about a scale than a subspace of them does.
+    choose : callable
+        The rule that gives a column its transform.
     """
     n, d = table.shape
     if len(columns) > _MOST_COLUMNS:
@@ -72,7 +135,7 @@ def learn_powers(table: Table, weights: FloatArray | None, columns: IntArray) ->
     counts = np.ones(len(rows)) if weights is None else weights[rows]
     powers: list[PowerTransform | None] = [None] * d
     for column in columns:
-        powers[column] = choose_power(cells[:, column], counts)
+        powers[column] = choose(cells[:, column], counts)
     return tuple(powers) if any(power is not None for power in powers) else None
 
 
@@ -82,24 +145,13 @@ def choose_power(cells: AnyArray, weights: FloatArray) -> PowerTransform | None:
     ``cells`` (n,) may have NaN for missing ones; ``weights`` (n,) say how many rows each stands for.
     """
     points = representative_points(cells, weights)
-    if points is None:
+    column = None if points is None else StandardColumn.of(points)
+    if column is None:
         return None
-    centre, scale = _centre_and_scale(points.values)
-    standard = (points.values - centre) / scale
-    short_left, short_right = (float(np.quantile(standard, share)) for share in (_OUTSIDE, 1 - _OUTSIDE))
-    if not short_left < 0 < short_right:
-        return None
-
-    def transform(bending: float) -> PowerTransform:
-        if bending > 0:
-            return PowerTransform(centre, scale, float(np.expm1(-bending) / short_left), short_left, np.inf)
-        rate = -bending / short_right
-        return PowerTransform(centre, scale, -rate, max(short_left, _LEAST_LOG_SLOPE / rate), short_right)
 
     def evidence(bends: FloatArray, n_steps: int = _STEPS) -> FloatArray:
-        scales = [_on_scale(standard, None if bending == 0 else transform(bending)) for bending in bends]
-        bent, slopes = (np.array(parts) for parts in zip(*scales, strict=True))
-        return scale_evidence(bent, slopes, points.rows, n_steps) - 0.5 * np.square(bends / _BEND_DEVIATION)
+        bent, slopes = column.on_scales(bends)
+        return scale_evidence(bent, slopes, column.rows, n_steps) - 0.5 * np.square(bends / _BEND_DEVIATION)
 
     grid = np.concatenate([-_BENDS[::-1], [0.0], _BENDS])
     coarse = evidence(grid)
@@ -107,36 +159,31 @@ def choose_power(cells: AnyArray, weights: FloatArray) -> PowerTransform | None:
     # Around the best, between its neighbours.
     finer = np.linspace(grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)], _FINER)
     bends, found = np.append(grid, finer), np.append(coarse, evidence(finer))
-    bending, least_gain = float(bends[found.argmax()]), 0.5 * np.log(points.rows) + _MARGIN
+    bending, least_gain = float(bends[found.argmax()]), 0.5 * np.log(column.rows) + _MARGIN
     if found.max() - coarse[grid == 0][0] <= least_gain:
         return None
     # Mixtures on the scale as it is may only be slower to converge.
     straight, bent = evidence(np.array([0.0, bending]), _STEPS_TO_CONFIRM)
-    return transform(bending) if bent - straight > least_gain else None
+    return column.transform(bending) if bent - straight > least_gain else None
 
 
-def _on_scale(standard: FloatArray, power: PowerTransform | None) -> tuple[FloatArray, FloatArray]:
-    """Return standardised points on the scale of a transform, and the logarithms of its slopes there."""
-    if power is None:
-        return standard, np.zeros_like(standard)
-    curve = power.skewness, power.low, power.high
-    return bend(standard, *curve), log_slope(standard, *curve)
-
-
-def representative_points(cells: AnyArray, weights: FloatArray) -> Points | None:
+def representative_points(
+    cells: AnyArray, weights: FloatArray, least_different: int = _LEAST_DIFFERENT, frequent: float = _FREQUENT
+) -> Points | None:
     """Return points that stand for the cells of a column, without its ends; None for a column of few values.
 
     Cells are rounded: each value is spread as far as half way to the nearest other. Points are then evenly spaced
     quantiles, so that the work does not depend on the number of cells, nor the result on repeating rows instead of
-    weighting them.
+    weighting them. A column has few values where less than ``least_different`` differ, or one of them has more than
+    the share ``frequent`` of all cells.
     """
     counted = np.isfinite(cells) & (weights > 0)
     values, places = np.unique(np.asarray(cells, dtype=float)[counted], return_inverse=True)
-    if len(values) < _LEAST_DIFFERENT:
+    if len(values) < least_different:
         return None
     mass = np.bincount(places, weights=weights[counted])
     total = float(mass.sum())
-    if mass.max() > _FREQUENT * total:
+    if mass.max() > frequent * total:
         return None
     gaps = np.diff(values)
     reach = 0.5 * np.minimum(np.append(gaps, np.inf), np.insert(gaps, 0, np.inf))

@@ -14,6 +14,7 @@ from sidelight.estimators.base.clusters import Layout, Results, cluster_names, c
 from sidelight.estimators.base.emission import EmissionSettings, emission_of
 from sidelight.estimators.base.model import Ascent, Fitted, Model, Plan
 from sidelight.estimators.base.prediction import FittedMixture
+from sidelight.estimators.base.reading import POWER_CHOICES
 from sidelight.estimators.starts.outliers import outlying_rows, steady_survey
 from sidelight.estimators.starts.sample import Problem, Sample, StartRows, embedding, start_rows
 from sidelight.families.noise import NoiseFamily
@@ -72,9 +73,10 @@ class MixtureEstimator(FittedMixture):
         check_number("tol", self.tol, least=0)
         check_integer("n_init", self.n_init, least=1)
         check_integer("max_iter", self.max_iter, least=1)
-        if self.power is not False and self.power != "auto":
+        if self.power is not False and self.power not in tuple(POWER_CHOICES):
+            known = ", ".join(repr(name) for name in POWER_CHOICES)
             raise ValueError(
-                f"power={self.power!r} is not known; choose 'auto', or False to leave columns as they are."
+                f"power={self.power!r} is not known; choose {known}, or False to leave columns as they are."
             )
 
     @abstractmethod

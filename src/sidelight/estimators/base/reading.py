@@ -10,14 +10,17 @@ from sidelight.estimators.base.clusterer import SemiSupervisedClusterer
 from sidelight.estimators.starts.sample import Problem
 from sidelight.side import SideInformation
 from sidelight.side.transforms import pooled
+from sidelight.tables.canonical_scale import canonical_power
 from sidelight.tables.encoding import encode
 from sidelight.tables.power import transformed, transformed_table
-from sidelight.tables.power_choice import learn_powers
+from sidelight.tables.power_choice import PowerChoice, choose_power, learn_powers
 from sidelight.tables.schema import FamilyChoice, Schema, learn_schema
 from sidelight.tables.survey import Survey, survey_columns, survey_finite
 from sidelight.tables.table import ArrayTable, Table
 from sidelight.tables.validation import admit_table, column_names, read_table, read_weights
 
+# How ``power`` may ask for columns to be transformed.
+POWER_CHOICES: dict[str, PowerChoice] = {"auto": choose_power, "canonical": canonical_power}
 # What messages call columns of numbers.
 _NUMBERS = {"gaussian": "Gaussian", "student_t": "Student t"}
 
@@ -87,7 +90,8 @@ class TableReader(SemiSupervisedClusterer):
         """Return the table to fit: where ``power`` says so, with columns transformed; the schema has by what."""
         if not self.power or table.is_sparse or self._gives_numbers():
             return table
-        powers = learn_powers(table, weights, self._schema.of_kind("gaussian"))
+        choose = POWER_CHOICES[str(self.power)]
+        powers = learn_powers(table, weights, self._schema.of_kind("gaussian"), choose)
         if powers is None:
             return table
         self._schema = replace(self._schema, powers=powers)

@@ -82,12 +82,13 @@ class BayesianMixture(KeptHistory, NoiseComponent, StreamFollower):
         outside of it. "auto" takes the one with the highest bound, and learns the prior of the covariances from the
         table: how they look on average, and how much they differ. ``covariance_type_`` is the one it took. Where the
         prior, the start or a noise component is asked for, "auto" is "full".
-    power : {False, "auto"}, default "auto"
+    power : {False, "auto", "canonical"}, default "auto"
         "auto" takes Gaussian columns with a long tail on a logarithmic or exponential scale, each where the evidence
-        of one-dimensional mixtures of the column says so; ``column_powers_`` has the transforms. Bounds and densities
-        stay those of the rows as they are, ``means_`` and ``covariances_`` are on the new scales. Columns are left as
-        they are in tables of more than a hundred, and where ``mean_prior`` or ``covariance_prior`` is given, in the
-        units of the table.
+        of one-dimensional mixtures of the column says so; ``column_powers_`` has the transforms. "canonical" takes
+        all of them on a scale that is nearly the same for a column and for its logarithm. Bounds and densities stay
+        those of the rows as they are, ``means_`` and ``covariances_`` are on the new scales. Columns are left as they
+        are in tables of more than a hundred, and where ``mean_prior`` or ``covariance_prior`` is given, in the units
+        of the table.
     weights : {"dirichlet_process", "dirichlet"}, default "dirichlet_process"
     concentration : float, optional
         η of the Dirichlet process, or α of every component of a Dirichlet; learned (Gamma(1, 1) prior) where not given.

@@ -13,7 +13,7 @@ from sidelight.estimators.base.model import Plan
 from sidelight.estimators.bayesian.components import label_sums, shrunk
 from sidelight.estimators.starts.sample import STARTS, Sample, StartRows, statistics_of_groups
 from sidelight.estimators.starts.ward import ward_groups
-from sidelight.inference.agglomeration import Stage, agglomerate
+from sidelight.inference.agglomeration import Stage, agglomerate, opening
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.protocols import AnyFamily
 from sidelight.tables.schema import Schema
@@ -41,7 +41,7 @@ class Found(NamedTuple):
 
 
 def structures(n_gaussian: int) -> tuple[str, ...]:
-    """Return the structures worth trying for this number of Gaussian columns."""
+    """Return the structures worth trying for this number of Gaussian columns, those with most parameters first."""
     if n_gaussian <= 1:
         return ("diag",)
     return ("full", "diag") if n_gaussian <= _MOST_FREE_COLUMNS else ("low_rank",)
@@ -66,26 +66,34 @@ def search(
 ) -> Found:
     """Merge components down from Ward's tree with every family, and return where the bound was highest.
 
+    A family that is behind one with more parameters before the first merge is not merged at all. Surplus components
+    cost most where they have most parameters, so it would fall back further.
+
     Parameters
     ----------
     families : mapping from str to Family
-        By the name of their structure.
+        By the name of their structure, those with most parameters first.
     sample_of : callable
         Puts the rows to search by into a mixture of a family.
     random : RandomState
     """
     groups: IntArray | None = None
     best: tuple[str, Stage] | None = None
+    ahead = -np.inf
     for name, family in families.items():
         sample = sample_of(family)
         if groups is None:
             groups = ward_groups(sample.points, sample.codes, sample.layout.n_components, random)
+        tol = _TOL * float(sample.weights.sum())
+        first = opening(sample.mixture, statistics_of_groups(sample, groups), tol=tol)
+        if first.objective < ahead:
+            continue
+        ahead = first.objective
         stage = agglomerate(
-            sample.mixture,
-            statistics_of_groups(sample, groups),
+            first,
             shrunk,
             lambda expectation: _owners(label_sums(expectation)),
-            tol=_TOL * float(sample.weights.sum()),
+            tol=tol,
             least=max(sample.layout.n_labelled, 1),
         )
         if best is None or stage.objective > best[1].objective:
