@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._typing import AnyArray, IntArray, LabelArray
+from sidelight.estimators.base.all_or_nothing import all_or_nothing
 from sidelight.estimators.base.clusterer import SemiSupervisedClusterer
 from sidelight.estimators.base.clusters import cluster_names, cluster_order
 from sidelight.inference.executors.threads import one_blas_thread
@@ -84,6 +85,7 @@ class PartitionEstimator(SemiSupervisedClusterer):
     def _place(self, X: AnyArray) -> IntArray:
         """Return the cluster of each row of another table, by the fitted attributes alone."""
 
+    @all_or_nothing
     def fit(
         self,
         X: Any,
@@ -95,6 +97,8 @@ class PartitionEstimator(SemiSupervisedClusterer):
         sample_id: Any = None,
     ) -> Self:
         """Cluster the rows of a table, using side information about them.
+
+        The estimator changes only if the fit succeeds.
 
         Parameters
         ----------
@@ -156,7 +160,7 @@ class PartitionEstimator(SemiSupervisedClusterer):
             warnings.warn(
                 f"{type(self).__name__} was still changing when its iterations ran out; raise max_iter.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         return order
 

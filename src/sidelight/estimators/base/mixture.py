@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 
 from sidelight._typing import IntArray, LabelArray
 from sidelight.couplings.independent import Independent
+from sidelight.estimators.base.all_or_nothing import all_or_nothing
 from sidelight.estimators.base.clusters import Layout, Results, cluster_names, cluster_order
 from sidelight.estimators.base.emission import EmissionSettings, emission_of
 from sidelight.estimators.base.model import Ascent, Fitted, Model, Plan
@@ -130,6 +131,7 @@ class MixtureEstimator(FittedMixture):
 
     # --- the fit -----------------------------------------------------------------------------------------------------
 
+    @all_or_nothing
     def fit(
         self,
         X: Any,
@@ -142,6 +144,8 @@ class MixtureEstimator(FittedMixture):
         sample_weight: Any = None,
     ) -> Self:
         """Fit the mixture to a table and to side information about its rows.
+
+        The estimator changes only if the fit succeeds.
 
         Parameters
         ----------

@@ -9,6 +9,7 @@ from scipy.sparse import vstack
 
 from sidelight._storable import storable
 from sidelight._typing import AnyArray, FloatArray
+from sidelight.estimators.base.all_or_nothing import all_or_nothing
 from sidelight.estimators.base.clusters import Layout
 from sidelight.estimators.base.mixture import MixtureEstimator
 from sidelight.estimators.base.model import Fitted
@@ -90,6 +91,7 @@ class StreamFollower(MixtureEstimator):
         self.__dict__.pop("_followed", None)
         return super()._fit(problem, survey)
 
+    @all_or_nothing
     def partial_fit(
         self,
         X: Any,
@@ -106,6 +108,7 @@ class StreamFollower(MixtureEstimator):
         are kept, all of them, and taken whole at every step. Statements are about rows of their own batch. Priors and
         components are those of the first batch; ``prune=False`` leaves spare components open for later ones.
         ``labels_``, ``posterior_`` and ``violations_`` are of the last batch. A call of ``fit`` starts anew.
+        A batch that is refused leaves the estimator as it was.
 
         Parameters
         ----------
