@@ -322,7 +322,7 @@ class TestCellsThatDoNotFit:
             ([[1.0, 0.0], [2.0, NAN]], "multinomial", "nan in row 1, column 1, .* none of them missing"),
             ([[1.0], [np.inf]], "auto", "infinity in row 1, column 0"),
             ([[1.0, 0.0], [2.0, -np.inf]], "auto", "infinity in row 1, column 1"),
-            ([[1.0], [1e120]], "auto", "1e[+]120 in row 1, column 0, too large to square"),
+            ([[1.0], [1e160]], "auto", "1e[+]160 in row 1, column 0, too large to square"),
         ],
     )
     def test_they_are_refused_by_place(self, X, family, message):

@@ -3,6 +3,7 @@
 import warnings
 from abc import abstractmethod
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -20,9 +21,9 @@ from sidelight.metrics import Violations, violations
 from sidelight.side import SideInformation
 from sidelight.side.parsing import compress
 from sidelight.side.transforms import pooled
-from sidelight.tables.survey import survey_finite
+from sidelight.tables.survey import refuse_small, survey_finite
 from sidelight.tables.table import ArrayTable
-from sidelight.tables.validation import check_integer, read_table
+from sidelight.tables.validation import check_integer, column_label, read_table
 
 # scikit-learn's own default.
 _DEFAULT_CLUSTERS = 8
@@ -140,7 +141,10 @@ class PartitionEstimator(SemiSupervisedClusterer):
 
     def _read_rows(self, X: Any, *, reset: bool) -> AnyArray:
         table = read_table(self, X, reset=reset)
-        survey_finite(self, ArrayTable(table))
+        found = survey_finite(self, ArrayTable(table))
+        if reset:
+            names = getattr(self, "feature_names_in_", None)
+            refuse_small(ArrayTable(table), found, partial(column_label, names=names))
         return np.asarray(table, dtype=np.float64)
 
     def _store(self, partition: Partition, n_clusters: int, side: SideInformation, labels: Labelling) -> IntArray:

@@ -21,7 +21,7 @@ from sidelight.estimators.base.clusterer import SemiSupervisedClusterer
 from sidelight.estimators.base.clusters import KeptPosterior, cluster_names, cluster_order
 from sidelight.estimators.registry import register
 from sidelight.inference.executors.threads import Threads, one_blas_thread
-from sidelight.inference.loop import Trace, ascend_from, warn_unless_converged
+from sidelight.inference.loop import Trace, ascend_from, refuse_unbounded, warn_unless_converged
 from sidelight.inference.progress import Callback
 from sidelight.metrics import Violations, violations
 from sidelight.side import SideInformation
@@ -216,6 +216,7 @@ class LatentProcessDecomposition(
             )
             warn_unless_converged(trace, self.max_iter)
             last_bound = decomposition.bound(trace.state, decomposition.expect(trace.state))
+        refuse_unbounded(last_bound)
         self._store(trace, last_bound, decomposition, side)
         return self
 

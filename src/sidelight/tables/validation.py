@@ -1,6 +1,6 @@
 """What users pass to an estimator: parameters and tables, checked, or an error that says what is wrong and where."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -14,6 +14,8 @@ from sidelight._typing import AnyArray, FloatArray
 
 # How many values a message shows of many.
 SHOWN = 5
+# Sums of rows that count for more could overflow.
+_LARGEST_TOTAL = 1e100
 
 
 def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
@@ -48,7 +50,7 @@ def column_names(X: Any) -> tuple[Any, ...] | None:
     return None if frame is None else tuple(frame.columns)
 
 
-def column_label(number: int, names: tuple[Any, ...] | None) -> str:
+def column_label(number: int, names: Sequence[Any] | AnyArray | None) -> str:
     """Return what messages call a column."""
     return f"column {number}" if names is None else f"column {names[number]!r}"
 
@@ -130,6 +132,12 @@ def read_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
     if (weights < 0).any():
         row = int(np.argmax(weights < 0))
         raise ValueError(f"sample_weight: the weight of row {row} is {weights[row]}; weights cannot be negative.")
+    with np.errstate(over="ignore"):
+        total = weights.sum()
+    if total > _LARGEST_TOTAL:
+        raise ValueError(
+            f"sample_weight: the weights add up to more than {_LARGEST_TOTAL:g}; divide them by a common number."
+        )
     if not weights.any():
         raise ValueError("sample_weight: all weights are zero; at least one row must count.")
     return weights

@@ -19,7 +19,7 @@ from sidelight.estimators.starts.outliers import outlying_rows, steady_survey
 from sidelight.estimators.starts.sample import Problem, Sample, StartRows, embedding, start_rows
 from sidelight.families.noise import NoiseFamily
 from sidelight.inference.executors.threads import Threads, one_blas_thread
-from sidelight.inference.loop import Recorder, ascend_from, warn_unless_converged
+from sidelight.inference.loop import Recorder, ascend_from, refuse_unbounded, warn_unless_converged
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.progress import Callback
 from sidelight.inference.protocols import AnyFamily
@@ -28,7 +28,7 @@ from sidelight.kernels.loops import Backend, backend_for
 from sidelight.metrics import Violations, violations
 from sidelight.side import SideInformation
 from sidelight.tables.power import table_log_jacobian
-from sidelight.tables.survey import Survey
+from sidelight.tables.survey import Survey, refuse_small
 from sidelight.tables.table import Rows
 from sidelight.tables.validation import check_integer, check_number
 
@@ -170,6 +170,7 @@ class MixtureEstimator(FittedMixture):
         problem = self._read_problem(X, y, must_link, cannot_link, side, sample_id, sample_weight, reset=True)
         with one_blas_thread():
             survey = self._survey(problem.table, problem.weights)
+            refuse_small(problem.table, survey, self._schema.label)
             fitted = self._fit(problem, survey)
             warn_unless_converged(fitted.fit.trace, self.max_iter)
             self._store(fitted, problem.side)
@@ -271,6 +272,7 @@ class MixtureEstimator(FittedMixture):
             results.write(part)
             evidence += part.evidence
         objective = evidence + mixture.log_jacobian + mixture.log_prior(state)
+        refuse_unbounded(objective)
         self._decide_together(mixture, state, results.labels)
 
         order = cluster_order(side.label_names, results.sizes())

@@ -26,7 +26,7 @@ from sidelight.kernels.loops import Backend, backend_for
 from sidelight.metrics import violations
 from sidelight.side import SideInformation
 from sidelight.side.transforms import append
-from sidelight.tables.survey import Survey
+from sidelight.tables.survey import Survey, refuse_small
 from sidelight.tables.table import ArrayTable
 
 # Compiled loops are loaded once for the whole stream: they pay as soon as they would in a fit of this many passes.
@@ -124,6 +124,8 @@ class StreamFollower(MixtureEstimator):
         batch = self._read_problem(X, y, must_link, cannot_link, side, None, sample_weight, reset=first)
         with one_blas_thread():
             survey = self._survey(batch.table, batch.weights)
+            if first:
+                refuse_small(batch.table, survey, self._schema.label)
             before = self._first_fit(batch, survey) if first else self._followed
             fit, seen, self._followed = follow_batch(before, batch, self._mixture)
             self._store(Fitted(fit, survey.total, classes_of(fit, seen.side)), seen.side)
