@@ -23,7 +23,7 @@ from sidelight.side.parsing import compress
 from sidelight.side.transforms import pooled
 from sidelight.tables.survey import refuse_small, survey_finite
 from sidelight.tables.table import ArrayTable
-from sidelight.tables.validation import check_integer, column_label, read_table
+from sidelight.tables.validation import check_integer, column_label, read_table, refuse_other_order
 
 # scikit-learn's own default.
 _DEFAULT_CLUSTERS = 8
@@ -121,6 +121,7 @@ class PartitionEstimator(SemiSupervisedClusterer):
         if self.n_clusters is not None:
             check_integer("n_clusters", self.n_clusters, least=1)
         self._check_parameters()
+        refuse_other_order(X, y=y, sample_id=sample_id)
         rows = self._read_rows(X, reset=True)
         n = rows.shape[0]
         given = (n, y, must_link, cannot_link, side, sample_id)

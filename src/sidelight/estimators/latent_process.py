@@ -27,7 +27,7 @@ from sidelight.metrics import Violations, violations
 from sidelight.side import SideInformation
 from sidelight.side.transforms import pooled
 from sidelight.tables.table import ArrayTable, Rows
-from sidelight.tables.validation import check_choice, check_integer, check_number, read_table
+from sidelight.tables.validation import check_choice, check_integer, check_number, read_table, refuse_other_order
 
 _DEFAULT_PROCESSES = 3
 
@@ -190,6 +190,7 @@ class LatentProcessDecomposition(
         self
         """
         self._check_parameters()
+        refuse_other_order(X, y=y, sample_id=sample_id)
         table = read_table(self, X, reset=True)
         given = (len(table), y, must_link, cannot_link, side, sample_id)
         side = pooled(*given, takes=self.takes, refuse=self._refuse)

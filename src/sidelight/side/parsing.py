@@ -9,6 +9,7 @@ import numpy as np
 
 from sidelight._typing import AnyArray, BoolArray, FloatArray, IntArray
 from sidelight.side.closure import NO_PAIRS, join_groups
+from sidelight.side.missing_text import without_missing_text
 
 # Finds the rows that users name, -1 for absent rows: `row_numbers` or `rows_with_ids`, given all but the last two.
 FindRows = Callable[[AnyArray, Callable[[int], str]], IntArray]
@@ -74,8 +75,12 @@ def _from_sequence(values: list[Any], argument: str) -> AnyArray:
 
 
 def encode(values: Any, argument: str, n: int | None = None) -> CodedColumn:
-    """Encode a partial column of names (labels, blocks); -1, None and NaN stand for unknown."""
-    vector = as_vector(values, argument, n)
+    """Encode a partial column of names (labels, blocks); -1, None and NaN stand for unknown.
+
+    So does text that a program writes for a missing value, with a warning; text that a person may have written for one
+    stays a name, with a warning.
+    """
+    vector = without_missing_text(as_vector(values, argument, n), argument)
     if vector.dtype.kind == "O":
         return _encode_objects(vector, argument)
     known = _is_known(vector, argument)

@@ -124,6 +124,25 @@ def _holds_text(X: Any) -> bool:
     return array.dtype.kind in "US"
 
 
+def refuse_other_order(X: Any, **columns: Any) -> None:
+    """Refuse columns of pandas, by the names of the arguments, whose index has the labels of X in another order.
+
+    By position they would go to other rows than by their index, and which of the two is meant cannot be known.
+    """
+    index = getattr(X, "index", None)
+    if not hasattr(index, "equals"):  # not a frame of pandas
+        return
+    for name, column in columns.items():
+        other = getattr(column, "index", None)
+        if not hasattr(other, "equals") or len(other) != len(index) or other.equals(index):
+            continue
+        if index.is_unique and index.isin(other).all():
+            raise ValueError(
+                f"{name}: its index has the labels of X's in another order. Pass {name}.reindex(X.index) where rows go "
+                f"by their index, or {name}.to_numpy() where they go by their position."
+            )
+
+
 def read_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
     """Return the row weights, None where there are none."""
     if sample_weight is None:

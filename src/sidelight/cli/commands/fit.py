@@ -97,7 +97,7 @@ def fit(output: Path, report: bool, force: bool, quiet: bool, as_json: bool, **a
     check_noise(request.model, request.noise)
     if report:
         check_drawing()
-    with terminal.progress(f"reading {request.table}"):
+    with terminal.progress(f"reading {request.table}"), terminal.warnings_as_notes():
         frame, given = read_fit_input(request)
     check_room(output, _BYTES_PER_ROW * len(frame) + _BYTES_AT_LEAST)
     for line in input_lines(request.table, given):
