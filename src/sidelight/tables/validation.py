@@ -87,6 +87,21 @@ def _refuse_text_columns(X: Any) -> None:
                 f"X: column {name!r} holds {kind}, not numbers. Leave it out, or encode it "
                 "(scikit-learn's OneHotEncoder, say) before fitting."
             )
+        if kind == nw.Object:
+            for row, cell in enumerate(frame[name].to_list()):
+                if isinstance(cell, str) and not _is_number(cell):
+                    raise ValueError(
+                        f"X: column {name!r} holds {cell!r} in row {row}, which is not a number. Correct the cell, or "
+                        "leave the column out; where text is missing data, replace it by NaN."
+                    )
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
 
 
 def admit_table(estimator: BaseEstimator, X: Any, *, sparse: bool, reset: bool) -> Any:

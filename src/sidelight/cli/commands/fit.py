@@ -8,6 +8,7 @@ import click
 import numpy as np
 
 from sidelight._typing import AnyArray, FloatArray
+from sidelight._wording import printable
 from sidelight.cli import options
 from sidelight.cli.console import Terminal, UpdateProgress
 from sidelight.cli.errors import refusing
@@ -114,7 +115,7 @@ def fit(output: Path, report: bool, force: bool, quiet: bool, as_json: bool, **a
         terminal.note(line)
     probability = _probability(model)
     summary = {
-        "table": str(request.table),
+        "table": printable(str(request.table)),
         "model": request.model,
         **summarise(given, model, probability),
         "seconds": round(time.perf_counter() - began, 1),
@@ -127,7 +128,7 @@ def fit(output: Path, report: bool, force: bool, quiet: bool, as_json: bool, **a
             page = _report(request, given, frame, model, (*terminal.notes,), output)
             (folder / REPORT).write_text(page, encoding="utf-8")
     terminal.show(summary_table(summary, output))
-    terminal.print_json({**summary, "output": str(output)})
+    terminal.print_json({**summary, "output": printable(str(output))})
 
 
 def _recipe(request: FitRequest, frame: Any, given: FitInput, terminal: Terminal) -> Recipe:
@@ -139,7 +140,7 @@ def _recipe(request: FitRequest, frame: Any, given: FitInput, terminal: Terminal
         )
         if any(given.features.missing.values()):
             terminal.note("missing numbers are replaced by the median of their column, missing categories by zeros.")
-    columns = recipe_columns(frame, given.features.kinds)
+    columns = recipe_columns(frame, given.features)
     return Recipe(request.model, numbers_only, request.id_column, request.label_column, columns)
 
 
@@ -213,7 +214,7 @@ def _report(request: FitRequest, given: FitInput, frame: Any, model: Any, notes:
         frame,
         side=given.side,
         ids=given.ids,
-        title=f"Clusters of {request.table.name}",
+        title=f"Clusters of {printable(request.table.name)}",
         notes=notes,
-        usage=(f"sidelight predict {output} new.csv -o placed.csv",),
+        usage=(f"sidelight predict {printable(str(output))} new.csv -o placed.csv",),
     )

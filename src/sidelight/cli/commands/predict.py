@@ -7,7 +7,7 @@ import click
 import numpy as np
 
 from sidelight._typing import AnyArray
-from sidelight._wording import NOISE
+from sidelight._wording import NOISE, printable
 from sidelight.cli import options
 from sidelight.cli.console import Terminal, UpdateProgress
 from sidelight.cli.errors import refusing
@@ -49,7 +49,7 @@ def predict(
     terminal = Terminal(quiet=quiet, as_json=as_json)
     check_table_output(output, force=force, as_json=as_json)
     opened = open_result(result)
-    with terminal.progress(f"reading {table}"):
+    with terminal.progress(f"reading {table}"), terminal.warnings_as_notes():
         file = open_table(table, encoding)
         if id_column is not None:
             check_columns(file, {id_column: "--id-column"})
@@ -57,7 +57,7 @@ def predict(
         check_recipe_columns(file, opened.recipe)
         features = [column.name for column in opened.recipe.columns]
         columns = file.read(list(dict.fromkeys([*features, *([] if key is None else [key])])))
-        ids = None if key is None else row_ids(file, columns, key)
+        ids = None if key is None else row_ids(file, columns, key, needed=False)
         frame = recipe_frame(file, columns, opened.recipe)
         model = opened.model()
     n = len(frame)
@@ -71,7 +71,7 @@ def predict(
     if hasattr(model, "noise_weight_"):
         clusters[NOISE] = sizes[0]
     terminal.tell(f"{n} rows placed: " + ", ".join(f"{size} {name}" for name, size in clusters.items()))
-    terminal.print_json({"rows": n, "clusters": clusters, "notes": terminal.notes, "output": str(output)})
+    terminal.print_json({"rows": n, "clusters": clusters, "notes": terminal.notes, "output": printable(str(output))})
 
 
 def _key(file: TableFile, column: str | None, terminal: Terminal) -> str | None:
