@@ -31,6 +31,7 @@ class FitRequest(NamedTuple):
     jobs: int
     encoding: str
     noise: bool = False
+    escape_formulas: bool = False
 
 
 class FitInput(NamedTuple):

@@ -144,11 +144,11 @@ def refuse_other_order(X: Any, **columns: Any) -> None:
 
     By position they would go to other rows than by their index, and which of the two is meant cannot be known.
     """
-    index = getattr(X, "index", None)
+    index: Any = getattr(X, "index", None)
     if not hasattr(index, "equals"):  # not a frame of pandas
         return
     for name, column in columns.items():
-        other = getattr(column, "index", None)
+        other: Any = getattr(column, "index", None)
         if not hasattr(other, "equals") or len(other) != len(index) or other.equals(index):
             continue
         if index.is_unique and index.isin(other).all():

@@ -15,12 +15,11 @@ from sidelight.cli.errors import refusing
 from sidelight.cli.extras import check_drawing
 from sidelight.cli.fit_input import FitInput, FitRequest, read_fit_input
 from sidelight.cli.models import MODELS, check_noise, check_power, check_takes, make_model
-from sidelight.cli.output import check_folder_free, check_room
+from sidelight.cli.output import check_folder_free, check_room, output_folder
 from sidelight.cli.result.clusters import Assignment, write_clusters
 from sidelight.cli.result.folder import CLUSTERS, REPORT, Pool, is_result, write_result
 from sidelight.cli.result.summary import input_lines, scale_lines, summarise, summary_table
 from sidelight.cli.tables.recipe import Recipe, as_numbers, recipe_columns
-from sidelight.files.whole import whole_folder
 
 if TYPE_CHECKING:
     from sidelight.inference.progress import Progress
@@ -80,6 +79,7 @@ _BYTES_AT_LEAST = 2_000_000
 )
 @click.option("--report/--no-report", default=True, help="Whether to write report.html, which needs matplotlib.")
 @click.option("--jobs", type=int, default=1, show_default=True, help="Threads, -1 for all cores.")
+@options.escape_formulas
 @options.seed
 @options.encoding
 @options.force
@@ -121,7 +121,7 @@ def fit(output: Path, report: bool, force: bool, quiet: bool, as_json: bool, **a
         "seconds": round(time.perf_counter() - began, 1),
         "notes": terminal.notes,
     }
-    with terminal.progress(f"writing {output}"), whole_folder(output) as folder:
+    with terminal.progress(f"writing {output}"), output_folder(output, force=force) as folder:
         _write_clusters(folder / CLUSTERS, request, given, model, probability)
         write_result(folder, model=model, recipe=recipe, pool=_pool(given, model, positions), summary=summary)
         if report:
@@ -189,7 +189,9 @@ def _row_names(given: FitInput) -> AnyArray:
 
 def _write_clusters(path: Path, request: FitRequest, given: FitInput, model: Any, probability: FloatArray) -> None:
     id_column = request.id_column or "row"
-    assignment = Assignment(_row_names(given), id_column, model.labels_, model.cluster_names_, probability)
+    assignment = Assignment(
+        _row_names(given), id_column, model.labels_, model.cluster_names_, probability, request.escape_formulas
+    )
     with path.open("w", encoding="utf-8", newline="") as file:
         write_clusters(file, assignment, given.side, model.violations_)
 

@@ -27,6 +27,7 @@ _ROWS_AT_ONCE = 50_000
     "--id-column", metavar="COLUMN", help="Column that names the rows, if it is called otherwise than before."
 )
 @options.table_output
+@options.escape_formulas
 @options.encoding
 @options.force
 @options.quiet
@@ -36,6 +37,7 @@ def predict(
     table: Path,
     id_column: str | None,
     output: Path | None,
+    escape_formulas: bool,
     encoding: str,
     force: bool,
     quiet: bool,
@@ -65,7 +67,8 @@ def predict(
         labels, probability = _assigned(model, opened.recipe, frame, update)
     rows = np.arange(1, n + 1) if ids is None else ids
     with output_text(output) as text:
-        write_assignment(text, Assignment(rows, key or "row", labels, model.cluster_names_, probability))
+        names = model.cluster_names_
+        write_assignment(text, Assignment(rows, key or "row", labels, names, probability, escape_formulas))
     sizes = np.bincount(labels + 1, minlength=len(model.cluster_names_) + 1).tolist()
     clusters = {str(name): size for name, size in zip(model.cluster_names_, sizes[1:], strict=True)}
     if hasattr(model, "noise_weight_"):

@@ -16,6 +16,7 @@ from sidelight.cli.errors import Refusal, refusing
 from sidelight.cli.extras import arrow
 from sidelight.cli.tables.files import TableFile
 from sidelight.cli.tables.recipe import Recipe
+from sidelight.files.whole import recover
 
 if TYPE_CHECKING:
     from sidelight.side import SideInformation
@@ -184,7 +185,8 @@ def is_result(folder: Path) -> bool:
 
 
 def open_result(folder: Path) -> Result:
-    """Read what a fit wrote, except the model."""
+    """Read what a fit wrote, except the model; what a run that was killed had moved away is put back first."""
+    recover(folder)
     if not folder.is_dir():
         raise Refusal(f"{folder} is not a folder; name the one that sidelight fit wrote with -o.")
     if not is_result(folder):

@@ -103,13 +103,12 @@ def words_of(missing: Mapping[str, int]) -> str:
 
 def _style(numbers: list[str], usual: str) -> NumberStyle | None:
     """Return the one style in which all texts are numbers, if there is one."""
-    matches = [_CELL.fullmatch(text.strip()) for text in numbers]
-    units = {_unit(found) for found in matches if found is not None}
-    carried = units - {""}
+    units = {None if found is None else _unit(found) for found in (_CELL.fullmatch(text.strip()) for text in numbers)}
+    carried = [unit for unit in units if unit]
     # Numbers without the sign beside some with "%" may be shares.
-    if None in matches or None in units or len(carried) > 1 or (carried == {"%"} and "" in units):
+    if None in units or len(carried) > 1 or (carried == ["%"] and "" in units):
         return None
-    unit = next(iter(carried), "")
+    unit = carried[0] if carried else ""
     other = "," if usual == "." else "."
     for decimal in (usual, other):
         style = NumberStyle(decimal, unit)

@@ -161,7 +161,7 @@ def log_determinant(covariance: FloatArray) -> float:
 
 def _cholesky(covariances: FloatArray) -> FloatArray:
     try:
-        return np.linalg.cholesky(covariances)
+        return np.asarray(np.linalg.cholesky(covariances), dtype=np.float64)
     except np.linalg.LinAlgError as error:
         raise SingularCovarianceError(
             "A covariance is singular: a component owns fewer distinct rows than it has free directions. "
