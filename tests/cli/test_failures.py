@@ -225,12 +225,12 @@ def test_names_that_would_steer_the_terminal_are_shown_as_text(tmp_path):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
 def test_a_file_name_that_is_not_utf8(tmp_path):
-    (tmp_path / os.fsdecode(b"caf\xe9.csv")).write_text(TABLE, encoding="utf-8")
+    (tmp_path / os.fsdecode(b"M\xfcnchen.csv")).write_text(TABLE, encoding="utf-8")
     script = "from sidelight.cli.main import main; main()"
     options = ["--model", "labelled", "--clusters", "2"]
-    command = [sys.executable, "-c", script, "fit", b"caf\xe9.csv", *options]
+    command = [sys.executable, "-c", script, "fit", b"M\xfcnchen.csv", *options]
     ran = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
     assert ran.returncode == 0, ran.stderr
     summary = json.loads((tmp_path / "result" / "summary.json").read_text(encoding="utf-8"))
-    assert summary["table"] == r"caf\udce9.csv"
-    assert r"caf\udce9.csv" in (tmp_path / "result" / "report.html").read_text(encoding="utf-8")
+    assert summary["table"] == r"M\udcfcnchen.csv"
+    assert r"M\udcfcnchen.csv" in (tmp_path / "result" / "report.html").read_text(encoding="utf-8")

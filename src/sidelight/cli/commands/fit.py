@@ -86,7 +86,7 @@ _BYTES_AT_LEAST = 2_000_000
 @options.quiet
 @options.json
 def fit(output: Path, report: bool, force: bool, quiet: bool, as_json: bool, **asked: Any) -> None:
-    """Cluster TABLE (CSV or Parquet) with the labels and judged pairs there are.
+    """Cluster TABLE (CSV, Parquet, .xlsx and others) with the labels and judged pairs there are.
 
     Writes a folder with clusters.csv (cluster, name and probability of every row, and which statements the result
     breaks), report.html, the model for sidelight predict, the rows for sidelight ask, and summary.json.

@@ -13,7 +13,6 @@ from sidelight.cli.extras import arrow
 from sidelight.cli.tables.csv import distinct_names, open_csv
 from sidelight.cli.tables.spreadsheets import read_spreadsheet
 from sidelight.cli.tables.streams import STANDARD_INPUT, StoredTable, stored_table
-from sidelight.side.parsing import names_array
 
 _PARQUET = (".parquet", ".pq")
 _FEATHER = (".feather", ".arrow", ".ipc")
@@ -196,6 +195,8 @@ def row_ids(file: TableFile, table: Any, column: str, *, needed: bool = True) ->
 
     Where they are not ``needed`` to find rows by, a repeated one is only warned about.
     """
+    from sidelight.side.parsing import names_array
+
     cells = text_cells(file, table, column)
     first: dict[str, int] = {}
     for row, cell in enumerate(cells):
