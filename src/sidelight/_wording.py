@@ -3,9 +3,12 @@
 import datetime
 import math
 from typing import Any
+from unicodedata import bidirectional, category
 
 # What rows that belong to no cluster, those with label -1, are called.
 NOISE = "noise"
+# Classes of characters that change the direction of the text after them.
+_TURNS = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
 
 _DIGITS = 3
 _MOST_DECIMALS = 6
@@ -72,6 +75,25 @@ def count(number: int, singular: str, plural: str | None = None) -> str:
 def listed(words: list[str]) -> str:
     """Return words with commas and a final "and"."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else ""
+
+
+def printable(text: str) -> str:
+    r"""Return text without characters that would steer a terminal or cannot be written as UTF-8: their escapes instead.
+
+    Examples
+    --------
+    >>> print(printable("red\x1b[2J"))
+    red\x1b[2J
+    """
+    return text if text.isprintable() else "".join(_escaped(letter) if _steers(letter) else letter for letter in text)
+
+
+def _steers(letter: str) -> bool:
+    return letter not in "\n\t" and (category(letter) in ("Cc", "Cs", "Zl", "Zp") or bidirectional(letter) in _TURNS)
+
+
+def _escaped(letter: str) -> str:
+    return letter.encode("unicode_escape").decode("ascii")
 
 
 def cluster_name(names: Any, cluster: int) -> str:

@@ -3,6 +3,7 @@
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.datasets import load_iris
 from sklearn.metrics import adjusted_rand_score
 
-from sidelight import EquivalenceMixture, SideInformation
+from sidelight import BayesianMixture, EquivalenceMixture, SeededKMeans, SideInformation
 from sidelight.asking import informative_pairs
 
 IRIS, SPECIES = load_iris(return_X_y=True)
@@ -208,3 +209,31 @@ class TestBadInput:
     def test_missing_cells_and_constant_columns_are_taken(self):
         X = np.array([[np.nan, 1.0, np.nan], [0.0, 1.0, np.nan], [5.0, 1.0, np.nan], [np.nan, 1.0, np.nan]])
         assert len(informative_pairs(self.POSTERIOR, X=X, random_state=0).pairs) == 3
+
+
+class TestOfAModel:
+    def test_a_model_and_its_table(self):
+        model = EquivalenceMixture(3, random_state=0).fit(IRIS)
+        expected = informative_pairs(model.predict_proba(IRIS), X=IRIS, n_pairs=4, random_state=0)
+        for found in (
+            informative_pairs(model, IRIS, n_pairs=4, random_state=0),
+            informative_pairs(model, X=IRIS, n_pairs=4, random_state=0),
+        ):
+            np.testing.assert_array_equal(found.pairs, expected.pairs)
+
+    def test_a_model_alone_and_with_statements(self):
+        model = EquivalenceMixture(3, random_state=0).fit(IRIS)
+        alone = informative_pairs(model, n_pairs=4, random_state=0)
+        np.testing.assert_array_equal(alone.pairs, informative_pairs(model.posterior_, n_pairs=4, random_state=0).pairs)
+        side = SideInformation.build(150, must_link=[alone.pairs[0]])
+        told = informative_pairs(model, side, n_pairs=4, random_state=0)
+        assert alone.pairs[0].tolist() not in told.pairs.tolist()
+
+    def test_a_table_of_other_kinds_and_noise(self):
+        frame = pd.DataFrame(IRIS, columns=list("abcd")).assign(colour=np.where(SPECIES == 0, "red", "blue"))
+        model = BayesianMixture(3, noise=True, random_state=0).fit(frame)
+        assert informative_pairs(model, frame, n_pairs=3, random_state=0).pairs.shape == (3, 2)
+
+    def test_a_model_without_probabilities_is_refused(self):
+        with pytest.raises(ValueError, match="SeededKMeans gives no probabilities"):
+            informative_pairs(SeededKMeans(3, random_state=0).fit(IRIS), IRIS)

@@ -92,3 +92,16 @@ def test_too_few_steps_say_so():
     X, y = make_moons(200, noise=0.05, random_state=0)
     with pytest.warns(UserWarning, match="raise max_iter"):
         GraphPropagation(max_iter=2).fit(X, draw_labels(y, per_class=3, random_state=0))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("settings", [{"tol": 0.5}, {"tol": 1e300}, {"tol": 0.3, "smoothness": 1e6}, {"max_iter": 1}])
+def test_probabilities_sum_to_one_with_loose_tolerances(settings):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(60, 2)) + np.repeat([[0], [4]], 30, axis=0)
+    y = np.full(60, -1)
+    y[[0, 1, 30, 31]] = [0, 0, 1, 1]
+    model = GraphPropagation(2, random_state=0, **settings).fit(X, y)
+    for probabilities in (model.posterior_, model.predict_proba(X)):
+        assert (probabilities >= 0).all()
+        np.testing.assert_allclose(probabilities.sum(axis=1), 1, rtol=1e-12)

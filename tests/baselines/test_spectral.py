@@ -98,3 +98,10 @@ def test_misuse_is_refused():
         model.fit(np.array([[0.0, -1.0], [-1.0, 0.0]]))
     with pytest.raises(ValueError, match="symmetric"):
         model.fit(np.array([[0.0, 1.0], [0.5, 0.0]]))
+
+
+def test_one_row():
+    model = ConstrainedSpectralClustering(1, random_state=0).fit([[3.0, 4.0]])
+    assert model.labels_.tolist() == [0]
+    assert model.predict([[3.0, 4.0], [9.0, 9.0]]).tolist() == [0, 0]
+    assert np.isfinite(model.gamma_)

@@ -1,9 +1,14 @@
 """Failures end with one sentence and a code that means something."""
 
+import json
+import os
 import re
+import shutil
+import subprocess
 import sys
 
 import click
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -22,11 +27,19 @@ def fitted(folder, table, *options, name="table.csv"):
 WRONG = {
     "empty": (b"", (), "is empty"),
     "one column, the id": (b"id\n1\n2\n", ("--id-column", "id"), "no column to cluster by"),
-    "an id twice": (TABLE.encode() + b"7,1,1,\n", ("--id-column", "id"), "'7'.*twice, in line 9 and line 42"),
+    "an id twice": (
+        TABLE.encode() + b"7,1,1,\n",
+        ("--id-column", "id", "--links", "links.csv"),
+        "'7'.*twice, in line 9 and line 42",
+    ),
+    "an id of many letters": (TABLE.encode() + b"7" * 5000 + b",1,1,\n", ("--id-column", "id"), "5000 characters long"),
+    "a huge cell": (TABLE.encode() + b'99,"' + b"x" * (17 << 20) + b'",1,"\n', (), "16 million characters"),
+    "not an encoding of text": (TABLE.encode(), ("--encoding", "base64"), "--encoding base64 is not known"),
+    "a name that is no encoding": (TABLE.encode(), ("--encoding", "\0"), "is not known"),
+    "a confidence that is not a number": (TABLE.encode(), ("--confidence", "nan"), "--confidence nan must be"),
     "no such column": (TABLE.encode(), ("--id-column", "key"), "no column 'key', which --id-column names"),
     "infinity": (TABLE.encode() + b"99,inf,1,\n", (), "line 42: column 'x' is infinite"),
     "mixed encodings": (TABLE.encode() + b"99,1,1,\xe9t\xe9\n", (), "line 42 is not utf-8"),
-    "two names": (b"x,x\n1,2\n", (), "twice, such as 'x'"),
     "cut off": (TABLE.encode() + b"99,1", (), "line 42 has 2 cells.*cut off"),
     "no labels": (TABLE.replace("a\n", "\n").encode(), ("--label-column", "segment"), "no label in any row"),
     "links without ids": (TABLE.encode(), ("--links", "links.csv"), "--id-column"),
@@ -47,7 +60,7 @@ def test_wrong_files_give_one_sentence_and_leave_nothing(tmp_path, table, option
 
 def test_files_of_other_kinds(tmp_path):
     assert "cannot be read as Parquet" in fitted(tmp_path, b"hello", name="table.parquet").stderr
-    assert "save it as CSV" in fitted(tmp_path, b"PK", name="table.xlsx").stderr
+    assert "save it as .xlsx or as CSV" in fitted(tmp_path, b"PK", name="table.ods").stderr
     assert "is a folder" in CliRunner().invoke(main, ["fit", str(tmp_path), "-o", str(tmp_path / "out")]).stderr
 
 
@@ -117,3 +130,107 @@ def test_values_and_paths_are_the_users(commands):
     result = CliRunner().invoke(commands, ["absent-file"])
     assert result.exit_code == 2
     assert result.stderr.startswith("Error: /nowhere/at/all: no such file")
+
+
+@pytest.fixture(scope="module")
+def whole_result(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("whole")
+    ran = fitted(folder, TABLE.encode(), "--id-column", "id", "--model", "labelled", "--clusters", "2")
+    assert ran.exit_code == 0, ran.stderr
+    return folder
+
+
+def damaged_json(content, change):
+    stored = json.loads(content)
+    change(stored)
+    return json.dumps(stored).encode()
+
+
+RECIPES = {
+    "not JSON": lambda content: content[:100],
+    "deep": lambda content: b"[" * 100_000,
+    "a list": lambda content: b"[]",
+    "no columns": lambda content: damaged_json(content, lambda stored: stored.update(columns=[])),
+    "columns that are none": lambda content: damaged_json(content, lambda stored: stored.update(columns=[3])),
+    "another kind": lambda content: damaged_json(content, lambda stored: stored["columns"][0].update(kind="colour")),
+    "holds nothing": lambda content: damaged_json(content, lambda stored: stored["columns"][0].update(holds="x")),
+    "no scale": lambda content: damaged_json(content, lambda stored: stored["columns"][0].update(scale="wide")),
+    "a name of a number": lambda content: damaged_json(content, lambda stored: stored["columns"][0].update(name=3)),
+    "an id column of numbers": lambda content: damaged_json(content, lambda stored: stored.update(id_column=[1])),
+    "another style": lambda content: damaged_json(content, lambda stored: stored["columns"][0].update(written="x")),
+}
+
+
+@pytest.mark.parametrize("damage", RECIPES.values(), ids=RECIPES)
+def test_a_damaged_recipe_is_told(tmp_path, whole_result, damage):
+    shutil.copytree(whole_result, tmp_path / "copy")
+    recipe = tmp_path / "copy" / "result" / "recipe.json"
+    recipe.write_bytes(damage(recipe.read_bytes()))
+    ran = CliRunner().invoke(main, ["predict", str(recipe.parent), str(tmp_path / "copy" / "table.csv")])
+    assert ran.exit_code == 2
+    assert "recipe.json is damaged" in ran.stderr
+
+
+def cut(folder, name):
+    path = folder / name
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def without_a_row(folder):
+    lines = (folder / "rows.csv").read_text().splitlines(keepends=True)
+    (folder / "rows.csv").write_text("".join(lines[:-1]))
+
+
+def with_array(name, values):
+    def damage(folder):
+        with np.load(folder / "statements.npz") as stored:
+            arrays = dict(stored)
+        np.savez(folder / "statements.npz", **arrays | {name: values})
+
+    return damage
+
+
+POOLS = {
+    "arrays cut off": lambda folder: cut(folder, "statements.npz"),
+    "arrays of nothing": lambda folder: (folder / "statements.npz").write_bytes(b"PK\x05\x06" + bytes(18)),
+    "rows cut off": without_a_row,
+    "rows of bytes": lambda folder: (folder / "rows.csv").write_bytes(b"\xff\x00"),
+    "other labels": with_array("labels", np.arange(3)),
+    "labels without a name": with_array("labels", np.full(40, 7)),
+    "no probabilities": with_array("posterior", np.full((40, 2), np.nan)),
+    "text for numbers": with_array("positions", np.full((40, 2), "x")),
+    "links of other rows": with_array("must_link", np.array([[0, 999]])),
+}
+
+
+@pytest.mark.parametrize("damage", POOLS.values(), ids=POOLS)
+def test_damaged_rows_to_ask_about_are_told(tmp_path, whole_result, damage):
+    shutil.copytree(whole_result / "result", tmp_path / "result")
+    damage(tmp_path / "result" / "askable")
+    ran = CliRunner().invoke(main, ["ask", str(tmp_path / "result")])
+    assert ran.exit_code == 2, ran.stderr
+    assert "askable is damaged" in ran.stderr
+
+
+def test_names_that_would_steer_the_terminal_are_shown_as_text(tmp_path):
+    steered = TABLE.replace(",a\n", ",\x1b[2Jevil\u202e\n")
+    ran = fitted(tmp_path, steered.encode(), "--label-column", "segment", "--clusters", "2", name="\x1b[31mred.csv")
+    assert ran.exit_code == 0, ran.stderr
+    assert "\x1b" not in ran.stdout + ran.stderr
+    assert "\u202e" not in ran.stdout + ran.stderr
+    assert r"\x1b[2Jevil\u202e" in ran.stdout
+    ran = fitted(tmp_path, b"", "--force", name="\x1b[31mempty.csv")
+    assert r"\x1b[31mempty.csv is empty" in ran.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_a_file_name_that_is_not_utf8(tmp_path):
+    (tmp_path / os.fsdecode(b"M\xfcnchen.csv")).write_text(TABLE, encoding="utf-8")
+    script = "from sidelight.cli.main import main; main()"
+    options = ["--model", "labelled", "--clusters", "2"]
+    command = [sys.executable, "-c", script, "fit", b"M\xfcnchen.csv", *options]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    summary = json.loads((tmp_path / "result" / "summary.json").read_text(encoding="utf-8"))
+    assert summary["table"] == r"M\udcfcnchen.csv"
+    assert r"M\udcfcnchen.csv" in (tmp_path / "result" / "report.html").read_text(encoding="utf-8")

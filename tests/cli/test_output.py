@@ -2,6 +2,7 @@
 
 import os
 import resource
+import socket
 import subprocess
 import sys
 import time
@@ -105,3 +106,43 @@ def test_a_folder_that_may_not_be_written_is_told(shop, tmp_path):
     result = CliRunner().invoke(main, ["example", "-o", str(tmp_path / "new")])
     assert result.exit_code == 2
     assert "permission denied" in result.stderr
+
+
+QUICK = ("--id-column", "id", "--ignore", "segment", "--model", "labelled", "--clusters", "2", "--no-report", "--quiet")
+
+
+def test_of_two_fits_to_one_place_one_succeeds(shop):
+    both = [sidelight("fit", "customers.csv", *QUICK, "-o", "both", folder=shop) for _ in range(2)]
+    told = [process.communicate()[1] for process in both]
+    assert sorted(process.returncode for process in both) == [0, 2]
+    assert "add --force to replace it" in "".join(told)
+    assert CliRunner().invoke(main, ["predict", str(shop / "both"), str(shop / "new.csv")]).exit_code == 0
+
+
+def test_a_result_that_a_killed_run_had_moved_away_is_found(shop):
+    process = sidelight("fit", "customers.csv", *QUICK, "-o", "moved", folder=shop)
+    process.communicate()
+    # What is left when a run is killed after it has moved the old result away, before it puts the new one there.
+    before = shop / f".moved.{socket.gethostname()}-{process.pid}-0.before"
+    (shop / "moved").rename(before)
+    found = CliRunner().invoke(main, ["predict", str(shop / "moved"), str(shop / "new.csv")])
+    assert found.exit_code == 0, found.stderr
+    assert not before.exists()
+
+
+def test_a_link_stays_a_link(shop):
+    (shop / "real").mkdir()
+    (shop / "link").symlink_to("real")
+    (shop / "placed.csv").write_text("before")
+    (shop / "latest.csv").symlink_to("placed.csv")
+    for command in (
+        ["fit", str(shop / "customers.csv"), *QUICK, "-o", str(shop / "link")],
+        ["fit", str(shop / "customers.csv"), *QUICK, "-o", str(shop / "link"), "--force"],
+        ["predict", str(shop / "link"), str(shop / "new.csv"), "-o", str(shop / "latest.csv"), "--force"],
+    ):
+        ran = CliRunner().invoke(main, command)
+        assert ran.exit_code == 0, ran.stderr
+    assert (shop / "link").is_symlink()
+    assert (shop / "real" / "summary.json").is_file()
+    assert (shop / "latest.csv").is_symlink()
+    assert (shop / "placed.csv").read_text().startswith("id,cluster")

@@ -213,3 +213,24 @@ def test_a_process_killed_at_any_step_leaves_the_old_or_the_new_and_the_next_run
     n_old = contents.count({"old"})
     assert contents == [{"old"}] * n_old + [{"new"}] * (n_steps - n_old)
     assert 0 < n_old < n_steps
+
+
+def test_a_place_that_was_taken_in_the_meantime_is_not_replaced(tmp_path):
+    target = tmp_path / "result"
+
+    def overtaken():
+        with whole_folder(target, replace=False) as slow, whole_folder(target, replace=False) as quick:
+            (slow / "who").write_text("slow")
+            (quick / "who").write_text("quick")
+
+    with pytest.raises(FileExistsError, match="in the meantime"):
+        overtaken()
+    assert (target / "who").read_text() == "quick"
+    assert [path.name for path in tmp_path.iterdir()] == ["result"]
+
+
+def test_an_empty_folder_is_a_free_place(tmp_path):
+    (tmp_path / "result").mkdir()
+    with whole_folder(tmp_path / "result", replace=False) as folder:
+        (folder / "who").touch()
+    assert (tmp_path / "result" / "who").exists()

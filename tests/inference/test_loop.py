@@ -1,6 +1,10 @@
 """The loop and its progress."""
 
-from sidelight.inference.loop import ascend
+import math
+
+import pytest
+
+from sidelight.inference.loop import ascend, ascend_from, refuse_unbounded
 from sidelight.inference.progress import progress_bar
 
 
@@ -38,3 +42,21 @@ def test_the_bar_shows_steps_and_bound(capsys):
     assert "climbing" in printed.err
     assert "3/3" in printed.err
     assert "-2.5" in printed.err
+
+
+def test_a_start_that_ends_in_what_is_not_a_number_does_not_win():
+    starts = {1: lambda: math.nan, 2: lambda: 1.0, 3: lambda: 0.5, 4: lambda: math.inf}
+    best = ascend_from(
+        starts, lambda state: (state, state), max_iter=1, tol=0.0, total_weight=1.0, callbacks=(), verbose=False
+    )
+    assert best.start == 2
+
+
+@pytest.mark.parametrize("bound", [math.nan, math.inf, -math.inf])
+def test_a_bound_that_is_not_a_number_is_refused(bound):
+    with pytest.raises(ValueError, match=f"The bound of this fit is {bound}"):
+        refuse_unbounded(bound)
+
+
+def test_an_ordinary_bound_is_not_refused():
+    refuse_unbounded(-1e300)

@@ -3,7 +3,9 @@
 import hashlib
 import io
 import json
+import os
 import sys
+import tracemalloc
 import zipfile
 
 import numpy as np
@@ -39,6 +41,10 @@ def rewrite(folder, change):
     change(described)
     (folder / "model.json").write_text(json.dumps(described), encoding="ascii")
     seal(folder)
+
+
+def attributes(described):
+    return described["model"]["object"][1]
 
 
 def put_arrays(folder, entries, compression=zipfile.ZIP_STORED):
@@ -256,3 +262,65 @@ class TestArrays:
             archive.writestr("labels_.npy", npy(np.zeros(12, dtype=np.int32)))
         seal(folder)
         assert "two arrays of one name" in refusal(folder)
+
+    @pytest.mark.parametrize(("dtype", "shape"), [("|S0", (10**12,)), ("<f8", (0, 10**30)), ("|S0", (-1, -(10**9)))])
+    def test_a_shape_that_takes_no_room_in_the_file(self, folder, dtype, shape):
+        header = io.BytesIO()
+        np.lib.format.write_array_header_1_0(header, {"descr": dtype, "fortran_order": False, "shape": shape})
+        put_arrays(folder, entries_of(folder) | {"labels_.npy": header.getvalue()})
+        assert str(folder / "arrays.npz") in refusal(folder)
+
+    @pytest.mark.parametrize("described", ["{'descr': '<f8', 'fortran_order': False, 'shape': (3L,", "(" * 500, '"""'])
+    def test_a_header_that_is_no_description(self, folder, described):
+        text = described.encode("ascii") + b"\n"
+        header = np.lib.format.magic(1, 0) + len(text).to_bytes(2, "little") + text
+        put_arrays(folder, entries_of(folder) | {"labels_.npy": header})
+        assert str(folder / "arrays.npz") in refusal(folder)
+
+
+def test_strings_that_would_take_far_more_room_than_the_file(folder):
+    """Two hundred kilobytes of JSON would become 1.6 GB."""
+    cells = ["x" * 200_000, *["y"] * 1_999]
+    rewrite(folder, lambda described: attributes(described).update(cluster_names_={"strings": [[2000], cells]}))
+    tracemalloc.start()
+    assert "more room than the file" in refusal(folder)
+    assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    tracemalloc.stop()
+
+
+def test_names_of_very_different_lengths_come_back(tmp_path):
+    names = np.array(["short", "x" * 2_000_000, *(f"name {number}" for number in range(20))])
+    model = LabelledMixture(2).fit(np.arange(12.0)[:, None])
+    model.cluster_names_ = names
+    save(model, tmp_path / "model")
+    assert load(tmp_path / "model").cluster_names_.tolist() == names.tolist()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"float": "1e999999999"},
+        {"scalar": ["<i1", 10**400]},
+        {"scalar": ["<f8", 10**400]},
+        {"objects": [[10**30], []]},
+        {"sparse": ["csr_array", [2**70, 3], {"array": "means_"}, {"array": "means_"}, {"array": "means_"}]},
+        {"object": ["SideInformation", {"n_rows": 10**30}]},
+    ],
+)
+def test_numbers_beyond_what_arrays_hold(folder, value):
+    rewrite(folder, lambda described: attributes(described).update(extra_=value))
+    assert str(folder / "model.json") in refusal(folder)
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("kind", ["pipe", "link to a device", "link to itself"])
+def test_what_is_not_a_regular_file_is_not_read(folder, name, kind):
+    path = folder / name
+    path.unlink()
+    if kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("/dev/zero" if kind == "link to a device" else name)
+    message = refusal(folder)
+    assert str(path) in message
+    assert "take a copy that is whole" in message

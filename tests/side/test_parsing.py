@@ -22,7 +22,7 @@ NAN = float("nan")
         (["b", None, "a"], [1, -1, 0], ["a", "b"]),
         (["b", NAN, "a"], [1, -1, 0], ["a", "b"]),
         (np.array(["b", "a"]), [1, 0], ["a", "b"]),
-        (["nan", None], [0, -1], ["nan"]),
+        (["Nan", None], [0, -1], ["Nan"]),
         ([1.0, NAN, 0.0, -1.0], [1, -1, 0, -1], [0, 1]),
         ([True, False], [1, 0], [False, True]),
         ([True, None, False], [1, -1, 0], [False, True]),

@@ -99,7 +99,7 @@ def test_survey_tells_moments_and_the_first_bad_cell():
     assert survey(ArrayTable(X)).first_bad == (4321, 1)
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e200, -1e101])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e200, -1e151])
 def test_no_cell_that_cannot_be_squared_goes_unnoticed(bad):
     X = np.zeros((20_000, 2))
     X[19_999, 0] = bad

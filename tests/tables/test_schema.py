@@ -10,6 +10,7 @@ import pytest
 from scipy.sparse import coo_array, csr_array
 from sklearn.base import BaseEstimator
 
+from sidelight import EquivalenceMixture, SeededKMeans
 from sidelight.exceptions import IgnoredColumnWarning
 from sidelight.tables.encoding import encode
 from sidelight.tables.schema import learn_schema
@@ -322,7 +323,7 @@ class TestCellsThatDoNotFit:
             ([[1.0, 0.0], [2.0, NAN]], "multinomial", "nan in row 1, column 1, .* none of them missing"),
             ([[1.0], [np.inf]], "auto", "infinity in row 1, column 0"),
             ([[1.0, 0.0], [2.0, -np.inf]], "auto", "infinity in row 1, column 1"),
-            ([[1.0], [1e120]], "auto", "1e[+]120 in row 1, column 0, too large to square"),
+            ([[1.0], [1e160]], "auto", "1e[+]160 in row 1, column 0, too large to square"),
         ],
     )
     def test_they_are_refused_by_place(self, X, family, message):
@@ -406,3 +407,10 @@ class TestAdmission:
     def test_what_is_no_table_is_refused(self, X):
         with pytest.raises(ValueError, match="2D|0 sample|0 rows|0 columns|0 feature"):
             admit_table(BaseEstimator(), X, sparse=False, reset=True)
+
+
+@pytest.mark.parametrize("estimator", [SeededKMeans, EquivalenceMixture])
+def test_a_cell_of_text_among_numbers_is_named(estimator):
+    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0], "y": pd.Series([1, "2.5", "many"], dtype=object)})
+    with pytest.raises(ValueError, match="X: column 'y' holds 'many' in row 2, which is not a number"):
+        estimator(2).fit(frame)

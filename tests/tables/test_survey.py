@@ -56,7 +56,7 @@ def test_sparse_tables_have_the_moments_of_dense_ones():
     assert found.total == expected.total
 
 
-@pytest.mark.parametrize("value", [np.inf, -np.inf, 1e101])
+@pytest.mark.parametrize("value", [np.inf, -np.inf, 1e151])
 def test_the_first_bad_cell_is_found(value):
     counts = RNG.poisson(0.5, size=(10_000, 4)).astype(float)
     counts[[9500, 9700], [2, 1]] = value

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sidelight._typing import AnyArray, FloatArray, IntArray
+from sidelight.tables.survey import SMALLEST
 from sidelight.tables.table import Rows
 
 _BLOCK_ROWS = 1024
@@ -62,6 +63,11 @@ def survey_scaling(rows: Rows, column_names: AnyArray | None = None) -> Scaling:
     if not np.isfinite(scale).all():
         wide = _column(int(np.argmax(~np.isfinite(scale))), column_names)
         raise ValueError(f"X: the values of {wide} are too large to be squared; rescale the column.")
+    with np.errstate(over="ignore"):
+        small = (lowest < highest) & (highest - lowest < SMALLEST)
+    if small.any():
+        narrow = _column(int(np.argmax(small)), column_names)
+        raise ValueError(f"X: the values of {narrow} differ by too little to be squared; rescale the column.")
     # A constant attribute has no spread; what remains is rounding, more in a long table.
     noise = 8 * np.finfo(float).eps * np.abs(centre)
     return Scaling(centre, np.where((lowest < highest) & (scale > noise), scale, 1.0), n_observed)

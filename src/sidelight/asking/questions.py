@@ -3,11 +3,14 @@
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from sidelight._typing import FloatArray, IntArray
 from sidelight.asking.batch import Batch, Question, find_candidates
 from sidelight.asking.belief import answer_entropy, count_clusters, row_similarity
+from sidelight.describe.assignment import has_probabilities, with_noise
 from sidelight.side import SideInformation
 
 _MAX_BASE_RATE = 0.5
@@ -33,7 +36,7 @@ class Questions(NamedTuple):
 
 def informative_pairs(
     posterior: Any,
-    side: SideInformation | None = None,
+    side: Any = None,
     *,
     n_pairs: int = 20,
     X: Any = None,
@@ -56,15 +59,17 @@ def informative_pairs(
 
     Parameters
     ----------
-    posterior : (n, K)
-        Probabilities of clusters for each row: a fitted model's ``posterior_``, or ``predict_proba``.
+    posterior : (n, K) or estimator
+        Probabilities of clusters for each row: a fitted model's ``posterior_``, or ``predict_proba``. A fitted model
+        itself stands for what it says about the table ``X``, or for its ``posterior_`` where there is no table.
     side : SideInformation, optional
-        The statements so far.
+        The statements so far. After a model, the table may stand here: ``informative_pairs(model, X)``.
     n_pairs : int
         Number of questions. There are fewer where nothing more is left to ask.
     X : (n, d) array, optional
         Positions of the rows; a missing cell (NaN) counts as the mean of its column. Without positions, only the
-        posterior tells which rows are similar.
+        posterior tells which rows are similar. The table of a model may have columns of other kinds; it then gives no
+        positions.
     random_state : int, RandomState or None
         For the sample of rows considered, 1500 of those without statements, and for ties.
 
@@ -87,12 +92,16 @@ def informative_pairs(
     >>> from sidelight.asking import informative_pairs
     >>> X, _ = load_iris(return_X_y=True)
     >>> model = BayesianMixture(random_state=0).fit(X)
-    >>> questions = informative_pairs(model.posterior_, X=X, n_pairs=5, random_state=0)
+    >>> questions = informative_pairs(model, X, n_pairs=5, random_state=0)
     >>> questions.pairs.shape
     (5, 2)
     """
     if isinstance(n_pairs, bool) or not isinstance(n_pairs, int | np.integer) or n_pairs < 1:
         raise ValueError(f"n_pairs must be a whole number of at least 1, not {n_pairs!r}.")
+    if isinstance(posterior, BaseEstimator):
+        if X is None and side is not None and not isinstance(side, SideInformation):
+            side, X = None, side
+        posterior, X = _of_model(posterior, X)
     probabilities = _read_posterior(posterior)
     n = len(probabilities)
     positions = None if X is None else _read_positions(X, n)
@@ -118,6 +127,20 @@ def _as_questions(chosen: list[Question], rows: IntArray) -> Questions:
     pairs = np.array([(question.first, question.second) for question in chosen], dtype=np.int64).reshape(-1, 2)
     probability = np.array([question.probability for question in chosen], dtype=float)
     return Questions(np.sort(rows[pairs], axis=1), probability, answer_entropy(probability))
+
+
+def _of_model(model: Any, X: Any) -> tuple[FloatArray, Any]:
+    """Return what a fitted model says about a table, and the table where it gives positions."""
+    check_is_fitted(model)
+    if not has_probabilities(model):
+        raise ValueError(
+            f"posterior: {type(model).__name__} gives no probabilities of clusters, which questions are chosen by; use "
+            "a mixture, such as BayesianMixture."
+        )
+    if X is None:
+        return with_noise(model, model.posterior_), None
+    probabilities = with_noise(model, model.predict_proba(X))
+    return probabilities, X if np.asarray(X).dtype.kind in "biuf" else None
 
 
 def _read_posterior(posterior: Any) -> FloatArray:

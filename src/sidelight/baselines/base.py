@@ -3,6 +3,7 @@
 import warnings
 from abc import abstractmethod
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._typing import AnyArray, IntArray, LabelArray
+from sidelight.estimators.base.all_or_nothing import all_or_nothing
 from sidelight.estimators.base.clusterer import SemiSupervisedClusterer
 from sidelight.estimators.base.clusters import cluster_names, cluster_order
 from sidelight.inference.executors.threads import one_blas_thread
@@ -19,9 +21,9 @@ from sidelight.metrics import Violations, violations
 from sidelight.side import SideInformation
 from sidelight.side.parsing import compress
 from sidelight.side.transforms import pooled
-from sidelight.tables.survey import survey_finite
+from sidelight.tables.survey import refuse_small, survey_finite
 from sidelight.tables.table import ArrayTable
-from sidelight.tables.validation import check_integer, read_table
+from sidelight.tables.validation import check_integer, column_label, read_table, refuse_other_order
 
 # scikit-learn's own default.
 _DEFAULT_CLUSTERS = 8
@@ -84,6 +86,7 @@ class PartitionEstimator(SemiSupervisedClusterer):
     def _place(self, X: AnyArray) -> IntArray:
         """Return the cluster of each row of another table, by the fitted attributes alone."""
 
+    @all_or_nothing
     def fit(
         self,
         X: Any,
@@ -95,6 +98,8 @@ class PartitionEstimator(SemiSupervisedClusterer):
         sample_id: Any = None,
     ) -> Self:
         """Cluster the rows of a table, using side information about them.
+
+        The estimator changes only if the fit succeeds.
 
         Parameters
         ----------
@@ -116,6 +121,7 @@ class PartitionEstimator(SemiSupervisedClusterer):
         if self.n_clusters is not None:
             check_integer("n_clusters", self.n_clusters, least=1)
         self._check_parameters()
+        refuse_other_order(X, y=y, sample_id=sample_id)
         rows = self._read_rows(X, reset=True)
         n = rows.shape[0]
         given = (n, y, must_link, cannot_link, side, sample_id)
@@ -136,7 +142,10 @@ class PartitionEstimator(SemiSupervisedClusterer):
 
     def _read_rows(self, X: Any, *, reset: bool) -> AnyArray:
         table = read_table(self, X, reset=reset)
-        survey_finite(self, ArrayTable(table))
+        found = survey_finite(self, ArrayTable(table))
+        if reset:
+            names = getattr(self, "feature_names_in_", None)
+            refuse_small(ArrayTable(table), found, partial(column_label, names=names))
         return np.asarray(table, dtype=np.float64)
 
     def _store(self, partition: Partition, n_clusters: int, side: SideInformation, labels: Labelling) -> IntArray:
@@ -156,7 +165,7 @@ class PartitionEstimator(SemiSupervisedClusterer):
             warnings.warn(
                 f"{type(self).__name__} was still changing when its iterations ran out; raise max_iter.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         return order
 

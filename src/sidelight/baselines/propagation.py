@@ -200,8 +200,15 @@ def propagate(
     misfit = 0.5 * float(np.square(solution.x[labelled] - given[labelled]).sum())
     roughness = smoothness * float((solution.x * (laplacian @ solution.x)).sum())
     shares = np.zeros((len(codes), n_classes))
-    shares[reached] = solution.x
+    shares[reached] = _as_shares(solution.x)
     return PropagationResult(shares, reached, misfit + roughness, solution.n_iter, solution.converged)
+
+
+def _as_shares(solution: FloatArray) -> FloatArray:
+    """Return rows that are not negative and sum to one, as those of the exact solution are; ``tol`` may be loose."""
+    positive = np.maximum(solution, 0.0)
+    totals = positive.sum(axis=1, keepdims=True)
+    return np.divide(positive, totals, out=np.full_like(positive, 1 / positive.shape[1]), where=totals > 0)
 
 
 def seed_unlabelled(X: FloatArray, codes: IntArray, n_classes: int, random: np.random.RandomState) -> IntArray:

@@ -203,9 +203,9 @@ def normalised_cut(graph: "csr_array[np.float64]", clusters: IntArray, n_cluster
 
 
 def _degrees(graph: "csr_array[np.float64]") -> FloatArray:
-    """Return the degrees, with a tiny value for rows that are joined to none."""
+    """Return the degrees, with a tiny value for rows that are joined to none; all one where no row is joined."""
     degrees = np.asarray(graph.sum(axis=1)).ravel()
-    return np.maximum(degrees, 1e-10 * max(float(degrees.mean()), np.finfo(float).tiny))
+    return np.maximum(degrees, 1e-10 * float(degrees.mean())) if degrees.any() else np.ones(len(degrees))
 
 
 def _given_graph(X: AnyArray) -> "csr_array[np.float64]":

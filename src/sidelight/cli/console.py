@@ -9,6 +9,7 @@ from typing import Any
 import click
 from rich.console import Console, RenderableType
 
+from sidelight._wording import printable
 from sidelight.cli.errors import one_line
 
 UpdateProgress = Callable[..., None]
@@ -30,13 +31,13 @@ class Terminal:
 
     def note(self, sentence: str) -> None:
         """Print a sentence about the data that the user should read, and keep it."""
-        self.notes.append(sentence)
+        self.notes.append(printable(sentence))
         self.tell(sentence)
 
     def tell(self, sentence: str) -> None:
         """Print a sentence on standard error."""
         if not self._quiet:
-            self._errors.print(sentence, soft_wrap=True)
+            self._errors.print(printable(sentence), soft_wrap=True)
 
     def show(self, result: RenderableType) -> None:
         """Print a result for people: on standard output, unless that is left to JSON."""
@@ -54,6 +55,7 @@ class Terminal:
     @contextmanager
     def progress(self, doing: str, total: int | None = None) -> Iterator[UpdateProgress]:
         """Show a progress bar, on terminals only; yields a function ``update(completed, detail)`` that moves it."""
+        doing = printable(doing)
         if self._quiet or not self._errors.is_terminal:
             yield _ignore
             return

@@ -10,6 +10,8 @@ from typing import Any, NoReturn
 
 import click
 
+from sidelight._wording import printable
+
 BAD_INPUT = 2
 FAULT = 1
 _TRACEBACK = "SIDELIGHT_TRACEBACK"
@@ -27,8 +29,8 @@ class Refusal(click.ClickException):
 
 
 def one_line(message: object) -> str:
-    """Return a message without its line breaks."""
-    return " ".join(str(message).split())
+    """Return a message without its line breaks, and without characters that would steer a terminal."""
+    return printable(" ".join(str(message).split()))
 
 
 @contextmanager

@@ -26,6 +26,17 @@ def check_drawing() -> None:
         ) from None
 
 
+def check_spreadsheets(path: Any) -> None:
+    """Refuse to read a spreadsheet if nothing is installed that can."""
+    try:
+        import_module("openpyxl")
+    except ImportError:
+        raise Refusal(
+            f"{path} is a spreadsheet, and reading it needs openpyxl: pip install 'sidelight[excel]'; or save it as "
+            "CSV (UTF-8)."
+        ) from None
+
+
 def _imported(package: str, part: str = "") -> Any:
     try:
         return import_module(f"{package}.{part}" if part else package)

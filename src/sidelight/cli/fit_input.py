@@ -31,6 +31,7 @@ class FitRequest(NamedTuple):
     jobs: int
     encoding: str
     noise: bool = False
+    escape_formulas: bool = False
 
 
 class FitInput(NamedTuple):
@@ -47,6 +48,8 @@ def read_fit_input(request: FitRequest) -> tuple[Any, FitInput]:
     """Return a frame of the features, and everything else that the files say."""
     file = open_table(request.table, request.encoding)
     check_columns(file, {name: option for name, option in _named_columns(request) if name is not None})
+    if not 0.5 < request.confidence <= 1:  # the range of the option lets "nan" pass
+        raise Refusal(f"--confidence {request.confidence} must be a number above 0.5 and at most 1 (certain).")
     if request.links and request.id_column is None:
         raise Refusal("--links name rows by their ids: say with --id-column which column holds them.")
     aside = {request.id_column, request.label_column, *request.ignore}
@@ -57,7 +60,7 @@ def read_fit_input(request: FitRequest) -> tuple[Any, FitInput]:
     if not table.num_rows:
         raise Refusal(f"{file.path} has a header but no rows.")
     frame, features = find_features(file, table, columns, [name for name in request.categorical if name in columns])
-    ids = None if request.id_column is None else row_ids(file, table, request.id_column)
+    ids = None if request.id_column is None else row_ids(file, table, request.id_column, needed=bool(request.links))
     labels = None if request.label_column is None else row_labels(file, table, request.label_column)
     links = [] if ids is None else read_all_links(request.links, file, ids, request.encoding, request.confidence)
     side = combine(len(frame), labels, links, ids)

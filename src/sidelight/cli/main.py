@@ -10,7 +10,7 @@ from sidelight.cli.errors import Commands
 # The commands and the first sentences of their help, which need not be imported to be listed.
 _COMMANDS = {
     "example": "Write made-up customers to try the other commands on.",
-    "fit": "Cluster TABLE (CSV or Parquet) with the labels and judged pairs there are.",
+    "fit": "Cluster TABLE (CSV, Parquet, .xlsx and others) with the labels and judged pairs there are.",
     "ask": "Write the pairs of rows whose answer would teach the model of RESULT most.",
     "predict": "Place the rows of TABLE in the clusters of RESULT, a folder that sidelight fit wrote.",
     "compare": "Say how far two clusterings agree: FIRST is judged by SECOND, which may be the truth.",

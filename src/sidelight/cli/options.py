@@ -13,6 +13,11 @@ seed = click.option("--seed", type=int, default=0, show_default=True, help="Seed
 encoding = click.option(
     "--encoding", default="utf-8", show_default=True, help="Encoding of CSV files, latin-1 or cp1252, say."
 )
+escape_formulas = click.option(
+    "--escape-formulas",
+    is_flag=True,
+    help="Put an apostrophe before text that a spreadsheet would run as a formula.",
+)
 table_output = click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="File to write; standard output where none is named."
 )

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import IO
 
 from sidelight.cli.errors import Refusal
-from sidelight.files.whole import recover, whole_file
+from sidelight.files.whole import recover, whole_file, whole_folder
 
 
 def check_file_free(target: Path, *, force: bool) -> None:
@@ -57,13 +57,30 @@ def check_room(target: Path, size: int) -> None:
 
 
 @contextmanager
+def output_folder(target: Path, *, force: bool) -> Iterator[Path]:
+    """Create the folder of a result, which appears whole, and where a link leads if the place is one."""
+    try:
+        with whole_folder(_where_links_lead(target), replace=force) as folder:
+            yield folder
+    except FileExistsError as error:
+        raise Refusal(
+            f"{target} was written by another run in the meantime; add --force to replace it, or choose another name "
+            "with -o."
+        ) from error
+
+
+def _where_links_lead(target: Path) -> Path:
+    return target.resolve() if target.is_symlink() else target
+
+
+@contextmanager
 def output_text(target: Path | None) -> Iterator[IO[str]]:
     """Open what a table is written to: a file that appears whole, or standard output for None and "-"."""
     if target is None or str(target) == "-":
         yield sys.stdout
         sys.stdout.flush()
         return
-    with whole_file(target) as file:
+    with whole_file(_where_links_lead(target)) as file:
         yield file
 
 

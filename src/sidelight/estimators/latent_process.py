@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Iterable
-from copy import copy
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,17 +16,18 @@ from sidelight.admixture.model import AttributeRanking, Parameters, State, attri
 from sidelight.admixture.scaling import refuse_infinity, survey_scaling
 from sidelight.admixture.starts import kmeans_starts
 from sidelight.admixture.unseen_rows import RowLogLikelihoods, row_log_likelihoods, row_shares
+from sidelight.estimators.base.all_or_nothing import all_or_nothing
 from sidelight.estimators.base.clusterer import SemiSupervisedClusterer
 from sidelight.estimators.base.clusters import KeptPosterior, cluster_names, cluster_order
 from sidelight.estimators.registry import register
 from sidelight.inference.executors.threads import Threads, one_blas_thread
-from sidelight.inference.loop import Trace, ascend_from, warn_unless_converged
+from sidelight.inference.loop import Trace, ascend_from, refuse_unbounded, warn_unless_converged
 from sidelight.inference.progress import Callback
 from sidelight.metrics import Violations, violations
 from sidelight.side import SideInformation
 from sidelight.side.transforms import pooled
 from sidelight.tables.table import ArrayTable, Rows
-from sidelight.tables.validation import check_choice, check_integer, check_number, read_table
+from sidelight.tables.validation import check_choice, check_integer, check_number, read_table, refuse_other_order
 
 _DEFAULT_PROCESSES = 3
 
@@ -155,6 +155,7 @@ class LatentProcessDecomposition(
         self.callbacks = callbacks
         self.verbose = verbose
 
+    @all_or_nothing
     def fit(
         self,
         X: Any,
@@ -189,8 +190,8 @@ class LatentProcessDecomposition(
         self
         """
         self._check_parameters()
-        fitted = copy(self)  # its attributes become those of the estimator at the end
-        table = read_table(fitted, X, reset=True)
+        refuse_other_order(X, y=y, sample_id=sample_id)
+        table = read_table(self, X, reset=True)
         given = (len(table), y, must_link, cannot_link, side, sample_id)
         side = pooled(*given, takes=self.takes, refuse=self._refuse)
         n_processes = self._count_processes(side)
@@ -199,7 +200,7 @@ class LatentProcessDecomposition(
             decomposition = Decomposition(
                 rows,
                 side.closure().chunklets,
-                survey_scaling(rows, getattr(fitted, "feature_names_in_", None)),
+                survey_scaling(rows, getattr(self, "feature_names_in_", None)),
                 self._prior(len(table)),
                 kernel_for(table.size * n_processes * self.n_init * self.max_iter // 2),
                 Threads.for_jobs(self.n_jobs),
@@ -216,8 +217,8 @@ class LatentProcessDecomposition(
             )
             warn_unless_converged(trace, self.max_iter)
             last_bound = decomposition.bound(trace.state, decomposition.expect(trace.state))
-        fitted._store(trace, last_bound, decomposition, side)
-        self.__dict__ = fitted.__dict__
+        refuse_unbounded(last_bound)
+        self._store(trace, last_bound, decomposition, side)
         return self
 
     def predict(self, X: Any) -> LabelArray:
@@ -335,7 +336,7 @@ class LatentProcessDecomposition(
                 f"{n_labelled}. To let classes share processes, pass them as blocks: "
                 "side=SideInformation.build(n, blocks=y).",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         n_processes = max(self.n_processes, n_labelled)
         if n_processes > n:

@@ -1,10 +1,15 @@
 """Files of a folder with their SHA-256 checksums, as ``sha256sum --check SHA256SUMS`` reads them."""
 
 import hashlib
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 
 CHECKSUMS = "SHA256SUMS"
+
+
+class SpecialFileError(OSError):
+    """What should be a file is a pipe, a device or a socket, which need not end; the message names it."""
 
 
 class ChecksumError(ValueError):
@@ -23,14 +28,21 @@ def read_checked(folder: Path, name: str) -> bytes:
     recorded = _recorded(folder / CHECKSUMS)
     if name not in recorded:
         raise ChecksumError(f"{folder / CHECKSUMS} has no checksum of {name}")
-    content = (folder / name).read_bytes()
+    content = _content(folder / name)
     if hashlib.sha256(content).hexdigest() != recorded[name]:
         raise ChecksumError(f"{folder / name} has been changed or damaged: it does not match {CHECKSUMS}")
     return content
 
 
+def _content(path: Path) -> bytes:
+    mode = path.stat().st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # reading a folder says what is wrong
+        raise SpecialFileError(f"{path} is not a regular file")
+    return path.read_bytes()
+
+
 def _recorded(path: Path) -> dict[str, str]:
-    content = path.read_bytes()
+    content = _content(path)
     try:
         pairs = [line.split("  ") for line in content.decode("ascii").splitlines()]
         recorded = {name: checksum for checksum, name in pairs}

@@ -6,6 +6,7 @@ stands in its place. A process that is killed thus leaves the old output or the 
 run removes, and an old folder that was moved away is put back.
 """
 
+import errno
 import os
 import re
 import shutil
@@ -45,10 +46,11 @@ def whole_file(target: Path, mode: str = "w") -> Iterator[IO[Any]]:
 
 
 @contextmanager
-def whole_folder(target: Path) -> Iterator[Path]:
+def whole_folder(target: Path, *, replace: bool = True) -> Iterator[Path]:
     """Create a folder for writing; it takes its name when the block ends without an error.
 
-    A folder that exists is replaced as a whole, whatever it holds.
+    A folder that exists is replaced as a whole, whatever it holds; with ``replace=False`` only an empty one is, and
+    another that stands there by then is a FileExistsError.
     """
     recover(target)
     with _partial(target) as partial:
@@ -57,7 +59,10 @@ def whole_folder(target: Path) -> Iterator[Path]:
         for path in sorted(partial.rglob("*"), reverse=True):
             _sync(path)
         _sync(partial)
-        _put_in_place(partial, target)
+        if replace:
+            _put_in_place(partial, target)
+        else:
+            _put_in_free_place(partial, target)
         _sync(target.parent)
 
 
@@ -73,6 +78,16 @@ def recover(target: Path) -> None:
 def left_behind(target: Path) -> list[str]:
     """Return the names of folders that were moved away to replace the target, and are still there."""
     return sorted(path.name for path, _ in _beside(target, "before"))
+
+
+def _put_in_free_place(partial: Path, target: Path) -> None:
+    try:
+        # In one step, so that of two processes one alone succeeds: a folder takes the place of an empty one only.
+        partial.rename(target)
+    except OSError as error:
+        if error.errno not in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR):
+            raise
+        raise FileExistsError(errno.EEXIST, "another process has written it in the meantime", str(target)) from error
 
 
 def _put_in_place(partial: Path, target: Path) -> None:

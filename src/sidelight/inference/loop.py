@@ -4,6 +4,7 @@ Everything that happens to the whole table on the way is one :class:`Trace`. A f
 pruning, a change of weights); each goes on where the last one ended, and their steps stand in the trace in order.
 """
 
+import math
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
@@ -134,7 +135,18 @@ def ascend_from(
             told = watchers if move is None else [*watchers, move]
             begin = Trace(start(), start=number)
             traces.append(go_on(begin, step, "ascent", max_iter=max_iter, tol=tol * total_weight, callbacks=told))
-    return max(traces, key=lambda trace: trace.objectives[-1])
+    # A start that led out of what floats can hold is the last to take.
+    return max(traces, key=lambda trace: (math.isfinite(trace.objectives[-1]), trace.objectives[-1]))
+
+
+def refuse_unbounded(objective: float) -> None:
+    """Refuse a fit whose objective is infinite or not a number."""
+    if not math.isfinite(objective):
+        raise ValueError(
+            f"The bound of this fit is {objective}: numbers in it became too large or too small to hold. Bring the "
+            "columns of X, and sample_weight, to ordinary scales (sklearn.preprocessing.StandardScaler), or use a "
+            "simpler model: fewer components, or covariance_type='diag' where there is one."
+        )
 
 
 def warn_unless_converged(trace: Trace[State], max_iter: int) -> None:

@@ -77,7 +77,7 @@ def _read(name: str, content: bytes) -> AnyArray:
         raise ForeignFileError(f"{name!r} in it does not begin as an array does") from problem
     if not is_plain(dtype):
         raise ForeignFileError(f"{name!r} in it is of type {dtype}, which saved models never have")
-    if math.prod(shape) * dtype.itemsize != len(content) - stream.tell():
+    if not dtype.itemsize or math.prod(shape) * dtype.itemsize != len(content) - stream.tell():
         raise ForeignFileError(f"{name!r} in it declares a shape of {shape}, but is of another size")
     stream.seek(0)
     array: AnyArray = np.lib.format.read_array(stream, allow_pickle=False)

@@ -18,6 +18,7 @@ from sidelight.persistence.encoding import (
     optional_field_names,
 )
 from sidelight.persistence.format_1 import DROPPED, TAGS, DroppedParameter, upgraded, without_dropped
+from sidelight.side.parsing import have_one_width
 
 _NO_NUMERAL = {text: float(text) for text in ("nan", "inf", "-inf")}
 
@@ -125,6 +126,9 @@ def _strings(content: Any) -> AnyArray:
     shape, items = content
     if not all(isinstance(item, str) for item in items):
         raise ForeignFileError("it holds an array of strings with cells that are none")
+    if not have_one_width(items):
+        # An array of strings has room for the longest in each of its cells.
+        raise ForeignFileError("it holds an array of strings that would take far more room than the file")
     return np.array(items, dtype=str).reshape(shape)
 
 

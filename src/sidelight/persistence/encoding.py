@@ -28,6 +28,7 @@ from sklearn.base import BaseEstimator
 from sidelight._storable import tag_of
 from sidelight._typing import AnyArray
 from sidelight.persistence.archive import is_plain
+from sidelight.side.parsing import have_one_width
 
 SPARSE = {cls.__name__: cls for cls in (csr_array, csc_array, csr_matrix, csc_matrix)}
 _WORD = 2**63
@@ -117,10 +118,10 @@ class Encoder:
         return {"object": [tag_of(cls), encoded]}
 
     def _array(self, array: AnyArray, path: tuple[str, ...]) -> dict[str, Any]:
-        if array.dtype.kind == "U":
+        if array.dtype.kind == "U" and have_one_width(array.ravel().tolist()):
             return {"strings": [list(array.shape), array.ravel().tolist()]}
-        if array.dtype == object:
-            return {"objects": [list(array.shape), self._items(array.ravel(), path)]}
+        if array.dtype.kind in "OU":
+            return {"objects": [list(array.shape), self._items(array.ravel().tolist(), path)]}
         if not is_plain(array.dtype):
             raise _unsavable(array, path)
         if id(array) not in self._names:

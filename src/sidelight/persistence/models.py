@@ -10,7 +10,7 @@ from typing import Any
 from sidelight._version import __version__
 from sidelight.estimators.registry import all_estimators
 from sidelight.exceptions import ForeignFileError
-from sidelight.files.checksums import CHECKSUMS, ChecksumError, read_checked, write_with_checksums
+from sidelight.files.checksums import CHECKSUMS, ChecksumError, SpecialFileError, read_checked, write_with_checksums
 from sidelight.files.whole import left_behind, recover, whole_folder
 from sidelight.persistence.archive import pack, unpack
 from sidelight.persistence.decoding import Decoder
@@ -140,8 +140,13 @@ def _read(folder: Path, name: str) -> bytes:
         ) from None
     except IsADirectoryError as error:
         raise ForeignFileError(f"{error.filename} is a folder, so {folder} is not a saved model.") from None
-    except ChecksumError as error:
+    except (ChecksumError, SpecialFileError) as error:
         raise ForeignFileError(f"{error}; {REMEDY}.") from None
+    except OSError as error:
+        raise ForeignFileError(
+            f"{error.filename} cannot be read ({error.strerror}), so {folder} is not a saved model that can be used; "
+            f"{REMEDY}."
+        ) from error
 
 
 def _described(path: Path) -> dict[str, Any]:
@@ -186,10 +191,11 @@ def _refuse_to_replace(path: Path, overwrite: bool) -> None:
 def _naming(path: Path) -> Iterator[None]:
     """Turn any error about the content of a file into one that names the file.
 
-    The content may come from anywhere, so any part of it may be missing or of another type.
+    The content may come from anywhere, so any part of it may be missing, of another type or too large, and the parsers
+    of NumPy, SciPy and the standard library answer with errors of many types.
     """
     try:
         yield
-    except (ForeignFileError, KeyError, TypeError, ValueError, AttributeError, RecursionError) as problem:
+    except Exception as problem:
         reason = str(problem) if isinstance(problem, ForeignFileError) else "it is not as sidelight writes it"
         raise ForeignFileError(f"{path} cannot be read as a saved model: {reason}; {REMEDY}.") from problem

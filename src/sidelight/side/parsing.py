@@ -9,9 +9,13 @@ import numpy as np
 
 from sidelight._typing import AnyArray, BoolArray, FloatArray, IntArray
 from sidelight.side.closure import NO_PAIRS, join_groups
+from sidelight.side.missing_text import without_missing_text
 
 # Finds the rows that users name, -1 for absent rows: `row_numbers` or `rows_with_ids`, given all but the last two.
 FindRows = Callable[[AnyArray, Callable[[int], str]], IntArray]
+# Strings are stored as long as the longest of them if that takes at most this many times their characters, and this
+# number of characters more.
+_PADDING, _ROOM = 8, 1_000_000
 
 
 class CodedColumn(NamedTuple):
@@ -58,19 +62,25 @@ def as_vector(values: Any, argument: str, n: int | None = None) -> AnyArray:
 
 
 def _from_sequence(values: list[Any], argument: str) -> AnyArray:
+    # NumPy would make all strings as long as the longest, and turn [1, "a", nan] into strings: "nan" would be a label.
+    texts = any(isinstance(value, str | bytes) for value in values)
     try:
-        array = np.asarray(values)
+        if texts and not any(isinstance(value, list | tuple | np.ndarray) for value in values):
+            return np.fromiter(values, object, len(values))
+        return np.asarray(values)
     except ValueError as error:
         raise ValueError(
             f"{argument} must be one-dimensional, but some of its values are lists; pass one value per row"
         ) from error
-    # NumPy turns [1, "a", nan] into strings, and "nan" would become a label.
-    return np.array(values, dtype=object) if array.dtype.kind in "US" else array
 
 
 def encode(values: Any, argument: str, n: int | None = None) -> CodedColumn:
-    """Encode a partial column of names (labels, blocks); -1, None and NaN stand for unknown."""
-    vector = as_vector(values, argument, n)
+    """Encode a partial column of names (labels, blocks); -1, None and NaN stand for unknown.
+
+    So does text that a program writes for a missing value, with a warning; text that a person may have written for one
+    stays a name, with a warning.
+    """
+    vector = without_missing_text(as_vector(values, argument, n), argument)
     if vector.dtype.kind == "O":
         return _encode_objects(vector, argument)
     known = _is_known(vector, argument)
@@ -168,10 +178,19 @@ def sorted_names(values: Iterable[Any]) -> AnyArray:
     return names_array(ordered)
 
 
+def have_one_width(values: Iterable[str]) -> bool:
+    """Say whether strings can be stored as long as the longest of them each, without taking much more room."""
+    lengths = [len(value) for value in values]
+    return len(lengths) * max(lengths, default=0) <= _PADDING * sum(lengths) + _ROOM
+
+
 def names_array(values: list[Any]) -> AnyArray:
-    """Return an array of integers, strings or booleans where all values are of one type, else of objects."""
+    """Return an array of integers, strings or booleans where all values are of one type, else of objects.
+
+    Strings of which a few are much longer than the others are objects too.
+    """
     types = {type(value) for value in values}
-    if types in ({int}, {str}, {bool}):
+    if types in ({int}, {bool}) or (types == {str} and have_one_width(values)):
         array = np.array(values)
         if array.dtype.kind in "iUb":
             return array

@@ -18,8 +18,8 @@ from sidelight.tables.schema import Schema
 from sidelight.tables.table import Table, row_ranges
 from sidelight.tables.usual_values import is_usual
 
-# Squares of larger numbers, and their products, would overflow.
-LARGEST = 1e100
+# Squares of larger numbers would overflow, and those of smaller ones would lose their digits.
+LARGEST, SMALLEST = 1e150, 1e-150
 _BLOCK_ROWS = 3072
 _EPSILON = np.finfo(float).eps
 
@@ -142,6 +142,33 @@ def survey_columns(table: Table, weights: FloatArray | None, schema: Schema) -> 
                 "correct it, or give the column another family."
             )
     return found
+
+
+def refuse_small(table: Table, found: Survey, label: Callable[[int], str]) -> None:
+    """Refuse to fit a column whose values differ by so little that their squares would all be nothing.
+
+    ``found`` is the survey of the table and ``label`` says what messages call a column. A column that never changes is
+    not refused.
+    """
+    if table.is_sparse:
+        return
+    # Numbers that are further from zero than this differ by more, or not at all.
+    near_zero = np.abs(found.mean) < SMALLEST / _EPSILON
+    suspects = np.flatnonzero(near_zero & (found.variance < np.square(SMALLEST)))
+    if not len(suspects):
+        return
+    lowest, highest = np.full(len(suspects), np.inf), np.full(len(suspects), -np.inf)
+    for chunk in table.chunks():
+        values = np.asarray(table.take(chunk)[:, suspects], dtype=float)
+        lowest, highest = np.fmin(lowest, np.fmin.reduce(values)), np.fmax(highest, np.fmax.reduce(values))
+        table.release(chunk)
+    small = np.flatnonzero((lowest < highest) & (highest - lowest < SMALLEST))
+    if len(small):
+        first = small[0]
+        raise ValueError(
+            f"X: the values of {label(int(suspects[first]))} lie between {lowest[first]:g} and {highest[first]:g}, too "
+            "close to each other to square their differences; rescale the column."
+        )
 
 
 def _survey_apart(table: Table, weights: FloatArray | None, usual: FloatArray) -> Survey:

@@ -1,6 +1,6 @@
 """What users pass to an estimator: parameters and tables, checked, or an error that says what is wrong and where."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -14,6 +14,8 @@ from sidelight._typing import AnyArray, FloatArray
 
 # How many values a message shows of many.
 SHOWN = 5
+# Sums of rows that count for more could overflow.
+_LARGEST_TOTAL = 1e100
 
 
 def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
@@ -48,7 +50,7 @@ def column_names(X: Any) -> tuple[Any, ...] | None:
     return None if frame is None else tuple(frame.columns)
 
 
-def column_label(number: int, names: tuple[Any, ...] | None) -> str:
+def column_label(number: int, names: Sequence[Any] | AnyArray | None) -> str:
     """Return what messages call a column."""
     return f"column {number}" if names is None else f"column {names[number]!r}"
 
@@ -85,6 +87,21 @@ def _refuse_text_columns(X: Any) -> None:
                 f"X: column {name!r} holds {kind}, not numbers. Leave it out, or encode it "
                 "(scikit-learn's OneHotEncoder, say) before fitting."
             )
+        if kind == nw.Object:
+            for row, cell in enumerate(frame[name].to_list()):
+                if isinstance(cell, str) and not _is_number(cell):
+                    raise ValueError(
+                        f"X: column {name!r} holds {cell!r} in row {row}, which is not a number. Correct the cell, or "
+                        "leave the column out; where text is missing data, replace it by NaN."
+                    )
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
 
 
 def admit_table(estimator: BaseEstimator, X: Any, *, sparse: bool, reset: bool) -> Any:
@@ -122,6 +139,25 @@ def _holds_text(X: Any) -> bool:
     return array.dtype.kind in "US"
 
 
+def refuse_other_order(X: Any, **columns: Any) -> None:
+    """Refuse columns of pandas, by the names of the arguments, whose index has the labels of X in another order.
+
+    By position they would go to other rows than by their index, and which of the two is meant cannot be known.
+    """
+    index: Any = getattr(X, "index", None)
+    if not hasattr(index, "equals"):  # not a frame of pandas
+        return
+    for name, column in columns.items():
+        other: Any = getattr(column, "index", None)
+        if not hasattr(other, "equals") or len(other) != len(index) or other.equals(index):
+            continue
+        if index.is_unique and index.isin(other).all():
+            raise ValueError(
+                f"{name}: its index has the labels of X's in another order. Pass {name}.reindex(X.index) where rows go "
+                f"by their index, or {name}.to_numpy() where they go by their position."
+            )
+
+
 def read_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
     """Return the row weights, None where there are none."""
     if sample_weight is None:
@@ -130,6 +166,12 @@ def read_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
     if (weights < 0).any():
         row = int(np.argmax(weights < 0))
         raise ValueError(f"sample_weight: the weight of row {row} is {weights[row]}; weights cannot be negative.")
+    with np.errstate(over="ignore"):
+        total = weights.sum()
+    if total > _LARGEST_TOTAL:
+        raise ValueError(
+            f"sample_weight: the weights add up to more than {_LARGEST_TOTAL:g}; divide them by a common number."
+        )
     if not weights.any():
         raise ValueError("sample_weight: all weights are zero; at least one row must count.")
     return weights

@@ -21,7 +21,7 @@ def opened(folder, text, name="table.csv"):
 def recipe(tmp_path):
     file = opened(tmp_path, HEADER + ROWS)
     frame, features = find_features(file, file.read(file.header), file.header, [])
-    return Recipe("labelled", True, None, None, recipe_columns(frame, features.kinds))
+    return Recipe("labelled", True, None, None, recipe_columns(frame, features))
 
 
 def read_by_recipe(file, recipe):

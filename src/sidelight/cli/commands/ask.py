@@ -1,12 +1,14 @@
 """``sidelight ask``: the most informative pairs."""
 
 import csv
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
 import click
 
+from sidelight._wording import printable
 from sidelight.cli import options
 from sidelight.cli.console import Terminal
 from sidelight.cli.errors import Refusal, refusing
@@ -59,6 +61,7 @@ def ask(
         raise Refusal(f"{result} knows no ids to ask about; fit again with --id-column.")
     answers = None if answers_from is None else _read_answers(answers_from, opened.recipe.id_column, encoding)
     pool = opened.pool()
+    _check_ids(pool, result)
     with terminal.progress("choosing pairs"), terminal.warnings_as_notes(), refusing(str(result)):
         questions = informative_pairs(pool.posterior, pool.side, n_pairs=number, X=pool.positions, random_state=seed)
     rows = list(_rows(pool, questions, answers))
@@ -70,7 +73,14 @@ def ask(
         terminal.tell(
             "fill in the column relation with must or cannot, and give the file to sidelight fit with --links"
         )
-    terminal.print_json({"pairs": len(rows), "notes": terminal.notes, "output": str(output)})
+    terminal.print_json({"pairs": len(rows), "notes": terminal.notes, "output": printable(str(output))})
+
+
+def _check_ids(pool: Pool, result: Path) -> None:
+    """Refuse ids that stand twice: an answer about them would be about two rows."""
+    name, times = Counter(pool.ids.tolist()).most_common(1)[0]
+    if times > 1:
+        raise Refusal(f"{result}: the id {name!r} stands {times} times; questions need ids that differ, so fit again.")
 
 
 def _read_answers(path: Path, id_column: str, encoding: str) -> dict[str, str]:

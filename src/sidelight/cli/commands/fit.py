@@ -8,18 +8,18 @@ import click
 import numpy as np
 
 from sidelight._typing import AnyArray, FloatArray
+from sidelight._wording import printable
 from sidelight.cli import options
 from sidelight.cli.console import Terminal, UpdateProgress
 from sidelight.cli.errors import refusing
 from sidelight.cli.extras import check_drawing
 from sidelight.cli.fit_input import FitInput, FitRequest, read_fit_input
 from sidelight.cli.models import MODELS, check_noise, check_power, check_takes, make_model
-from sidelight.cli.output import check_folder_free, check_room
+from sidelight.cli.output import check_folder_free, check_room, output_folder
 from sidelight.cli.result.clusters import Assignment, write_clusters
 from sidelight.cli.result.folder import CLUSTERS, REPORT, Pool, is_result, write_result
 from sidelight.cli.result.summary import input_lines, scale_lines, summarise, summary_table
 from sidelight.cli.tables.recipe import Recipe, as_numbers, recipe_columns
-from sidelight.files.whole import whole_folder
 
 if TYPE_CHECKING:
     from sidelight.inference.progress import Progress
@@ -79,13 +79,14 @@ _BYTES_AT_LEAST = 2_000_000
 )
 @click.option("--report/--no-report", default=True, help="Whether to write report.html, which needs matplotlib.")
 @click.option("--jobs", type=int, default=1, show_default=True, help="Threads, -1 for all cores.")
+@options.escape_formulas
 @options.seed
 @options.encoding
 @options.force
 @options.quiet
 @options.json
 def fit(output: Path, report: bool, force: bool, quiet: bool, as_json: bool, **asked: Any) -> None:
-    """Cluster TABLE (CSV or Parquet) with the labels and judged pairs there are.
+    """Cluster TABLE (CSV, Parquet, .xlsx and others) with the labels and judged pairs there are.
 
     Writes a folder with clusters.csv (cluster, name and probability of every row, and which statements the result
     breaks), report.html, the model for sidelight predict, the rows for sidelight ask, and summary.json.
@@ -97,7 +98,7 @@ def fit(output: Path, report: bool, force: bool, quiet: bool, as_json: bool, **a
     check_noise(request.model, request.noise)
     if report:
         check_drawing()
-    with terminal.progress(f"reading {request.table}"):
+    with terminal.progress(f"reading {request.table}"), terminal.warnings_as_notes():
         frame, given = read_fit_input(request)
     check_room(output, _BYTES_PER_ROW * len(frame) + _BYTES_AT_LEAST)
     for line in input_lines(request.table, given):
@@ -114,20 +115,20 @@ def fit(output: Path, report: bool, force: bool, quiet: bool, as_json: bool, **a
         terminal.note(line)
     probability = _probability(model)
     summary = {
-        "table": str(request.table),
+        "table": printable(str(request.table)),
         "model": request.model,
         **summarise(given, model, probability),
         "seconds": round(time.perf_counter() - began, 1),
         "notes": terminal.notes,
     }
-    with terminal.progress(f"writing {output}"), whole_folder(output) as folder:
+    with terminal.progress(f"writing {output}"), output_folder(output, force=force) as folder:
         _write_clusters(folder / CLUSTERS, request, given, model, probability)
         write_result(folder, model=model, recipe=recipe, pool=_pool(given, model, positions), summary=summary)
         if report:
             page = _report(request, given, frame, model, (*terminal.notes,), output)
             (folder / REPORT).write_text(page, encoding="utf-8")
     terminal.show(summary_table(summary, output))
-    terminal.print_json({**summary, "output": str(output)})
+    terminal.print_json({**summary, "output": printable(str(output))})
 
 
 def _recipe(request: FitRequest, frame: Any, given: FitInput, terminal: Terminal) -> Recipe:
@@ -139,7 +140,7 @@ def _recipe(request: FitRequest, frame: Any, given: FitInput, terminal: Terminal
         )
         if any(given.features.missing.values()):
             terminal.note("missing numbers are replaced by the median of their column, missing categories by zeros.")
-    columns = recipe_columns(frame, given.features.kinds)
+    columns = recipe_columns(frame, given.features)
     return Recipe(request.model, numbers_only, request.id_column, request.label_column, columns)
 
 
@@ -188,7 +189,9 @@ def _row_names(given: FitInput) -> AnyArray:
 
 def _write_clusters(path: Path, request: FitRequest, given: FitInput, model: Any, probability: FloatArray) -> None:
     id_column = request.id_column or "row"
-    assignment = Assignment(_row_names(given), id_column, model.labels_, model.cluster_names_, probability)
+    assignment = Assignment(
+        _row_names(given), id_column, model.labels_, model.cluster_names_, probability, request.escape_formulas
+    )
     with path.open("w", encoding="utf-8", newline="") as file:
         write_clusters(file, assignment, given.side, model.violations_)
 
@@ -213,7 +216,7 @@ def _report(request: FitRequest, given: FitInput, frame: Any, model: Any, notes:
         frame,
         side=given.side,
         ids=given.ids,
-        title=f"Clusters of {request.table.name}",
+        title=f"Clusters of {printable(request.table.name)}",
         notes=notes,
-        usage=(f"sidelight predict {output} new.csv -o placed.csv",),
+        usage=(f"sidelight predict {printable(str(output))} new.csv -o placed.csv",),
     )

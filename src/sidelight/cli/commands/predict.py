@@ -7,7 +7,7 @@ import click
 import numpy as np
 
 from sidelight._typing import AnyArray
-from sidelight._wording import NOISE
+from sidelight._wording import NOISE, printable
 from sidelight.cli import options
 from sidelight.cli.console import Terminal, UpdateProgress
 from sidelight.cli.errors import refusing
@@ -27,6 +27,7 @@ _ROWS_AT_ONCE = 50_000
     "--id-column", metavar="COLUMN", help="Column that names the rows, if it is called otherwise than before."
 )
 @options.table_output
+@options.escape_formulas
 @options.encoding
 @options.force
 @options.quiet
@@ -36,6 +37,7 @@ def predict(
     table: Path,
     id_column: str | None,
     output: Path | None,
+    escape_formulas: bool,
     encoding: str,
     force: bool,
     quiet: bool,
@@ -49,7 +51,7 @@ def predict(
     terminal = Terminal(quiet=quiet, as_json=as_json)
     check_table_output(output, force=force, as_json=as_json)
     opened = open_result(result)
-    with terminal.progress(f"reading {table}"):
+    with terminal.progress(f"reading {table}"), terminal.warnings_as_notes():
         file = open_table(table, encoding)
         if id_column is not None:
             check_columns(file, {id_column: "--id-column"})
@@ -57,7 +59,7 @@ def predict(
         check_recipe_columns(file, opened.recipe)
         features = [column.name for column in opened.recipe.columns]
         columns = file.read(list(dict.fromkeys([*features, *([] if key is None else [key])])))
-        ids = None if key is None else row_ids(file, columns, key)
+        ids = None if key is None else row_ids(file, columns, key, needed=False)
         frame = recipe_frame(file, columns, opened.recipe)
         model = opened.model()
     n = len(frame)
@@ -65,13 +67,14 @@ def predict(
         labels, probability = _assigned(model, opened.recipe, frame, update)
     rows = np.arange(1, n + 1) if ids is None else ids
     with output_text(output) as text:
-        write_assignment(text, Assignment(rows, key or "row", labels, model.cluster_names_, probability))
+        names = model.cluster_names_
+        write_assignment(text, Assignment(rows, key or "row", labels, names, probability, escape_formulas))
     sizes = np.bincount(labels + 1, minlength=len(model.cluster_names_) + 1).tolist()
     clusters = {str(name): size for name, size in zip(model.cluster_names_, sizes[1:], strict=True)}
     if hasattr(model, "noise_weight_"):
         clusters[NOISE] = sizes[0]
     terminal.tell(f"{n} rows placed: " + ", ".join(f"{size} {name}" for name, size in clusters.items()))
-    terminal.print_json({"rows": n, "clusters": clusters, "notes": terminal.notes, "output": str(output)})
+    terminal.print_json({"rows": n, "clusters": clusters, "notes": terminal.notes, "output": printable(str(output))})
 
 
 def _key(file: TableFile, column: str | None, terminal: Terminal) -> str | None:

@@ -13,12 +13,15 @@ if TYPE_CHECKING:
     from sidelight.side import SideInformation
 
 _WRITTEN_AT_ONCE = 20_000
+# Programs that open CSV files run what begins with these.
+_FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
 
 
 class Assignment(NamedTuple):
     """The cluster (n,) of each row, -1 for noise, and its probability (n,); names of clusters.
 
-    Rows go by names, or by numbers from 1.
+    Rows go by names, or by numbers from 1. With ``escape_formulas`` an apostrophe is put before text that a spreadsheet
+    would take for a formula.
     """
 
     ids: AnyArray
@@ -26,6 +29,7 @@ class Assignment(NamedTuple):
     labels: AnyArray
     names: AnyArray
     probability: FloatArray
+    escape_formulas: bool = False
 
 
 def write_assignment(file: IO[str], assignment: Assignment) -> None:
@@ -41,15 +45,22 @@ def write_clusters(file: IO[str], assignment: Assignment, side: "SideInformation
 
 def _write(file: IO[str], assignment: Assignment, more: list[str], cells: Any) -> None:
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow([assignment.id_column, "cluster", "name", "probability", *more])
-    names = assignment.names
+    names, escape = assignment.names, assignment.escape_formulas
+    id_column = escaped(assignment.id_column) if escape else assignment.id_column
+    writer.writerow([id_column, "cluster", "name", "probability", *more])
     for start in range(0, len(assignment.labels), _WRITTEN_AT_ONCE):
         part = slice(start, start + _WRITTEN_AT_ONCE)
         columns = assignment.ids[part].tolist(), assignment.labels[part].tolist(), assignment.probability[part].tolist()
-        writer.writerows(
+        rows = (
             (name, cluster, cluster_name(names, cluster), f"{probability:.4f}", *cells(row))
             for row, (name, cluster, probability) in enumerate(zip(*columns, strict=True), start)
         )
+        writer.writerows(([escaped(cell) for cell in row] for row in rows) if escape else rows)
+
+
+def escaped(cell: Any) -> Any:
+    """Return a cell with an apostrophe before it where a spreadsheet would take its text for a formula."""
+    return f"'{cell}" if isinstance(cell, str) and cell.lstrip().startswith(_FORMULA_SIGNS) else cell
 
 
 def _stated(side: "SideInformation") -> dict[int, str]:

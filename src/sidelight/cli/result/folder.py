@@ -2,6 +2,9 @@
 
 import csv
 import json
+import tokenize
+import zipfile
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,6 +16,7 @@ from sidelight.cli.errors import Refusal, refusing
 from sidelight.cli.extras import arrow
 from sidelight.cli.tables.files import TableFile
 from sidelight.cli.tables.recipe import Recipe
+from sidelight.files.whole import recover
 
 if TYPE_CHECKING:
     from sidelight.side import SideInformation
@@ -22,6 +26,23 @@ REPORT = "report.html"
 _MODEL = "model"
 _RECIPE = "recipe.json"
 _SUMMARY = "summary.json"
+# What reading files that were changed or cut off can end with.
+_DAMAGES = (
+    OSError,
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    IndexError,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    SyntaxError,
+    csv.Error,
+    tokenize.TokenError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 _POOL = "askable"
 _NUMBERS = ("posterior", "positions")
 _SIDE = ("labels", "label_names", "must_link", "cannot_link", "must_link_confidence", "cannot_link_confidence")
@@ -70,9 +91,17 @@ def choose_rows(side: "SideInformation", seed: int, *, most: int = 20_000) -> In
 
 
 def pool_rows(file: TableFile, table: Any, columns: Sequence[str], rows: IntArray) -> PoolRows:
-    """Return rows of a table that was read, their cells as they stand in it."""
+    """Return rows of a table that was read, their cells as they stand in it; columns without a text are left out."""
+    columns = [name for name in columns if _has_text(table[name].type)]
     texts = (file.convert(table[name], name, arrow().string()).take(rows).to_pylist() for name in columns)
     return PoolRows(rows, list(columns), [[cell or "" for cell in row] for row in zip(*texts, strict=True)])
+
+
+def _has_text(kind: Any) -> bool:
+    """Say whether cells of an arrow type can be shown: lists, structs and bytes cannot."""
+    types = arrow().types
+    shapeless = (types.is_nested, types.is_binary, types.is_large_binary, types.is_fixed_size_binary)
+    return not any(is_of(kind) for is_of in shapeless)
 
 
 def write_pool(pool: Pool, folder: Path) -> None:
@@ -92,23 +121,43 @@ def read_pool(folder: Path) -> Pool:
     from sidelight.side import SideInformation
 
     try:
-        with np.load(folder / "statements.npz", allow_pickle=False) as stored:
+        with (folder / "statements.npz").open("rb") as file, np.load(file, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in ("ids", *_NUMBERS, *_SIDE)}
-        with (folder / "rows.csv").open(encoding="utf-8", newline="") as file:
-            columns, *values = list(csv.reader(file))
-    except (OSError, ValueError, KeyError, EOFError) as error:
+        with (folder / "rows.csv").open(encoding="utf-8", newline="") as text:
+            columns, *values = list(csv.reader(text))
+        posterior, positions = (arrays[name].astype(float) for name in _NUMBERS)
+        n = len(posterior)
+        side = SideInformation(
+            n_rows=n,
+            blocks=np.full(n, -1),
+            block_names=np.empty(0, dtype=np.int64),
+            **{name: arrays[name] for name in _SIDE},
+        )
+        pool = Pool(arrays["ids"].astype(str), _normalised(posterior), positions, side, columns, values)
+        _check_shapes(pool)
+    except _DAMAGES as error:
         raise Refusal(f"{folder} is damaged ({error}); fit again.") from error
-    posterior = arrays["posterior"].astype(float)
-    n = len(posterior)
-    side = SideInformation(
-        n_rows=n,
-        blocks=np.full(n, -1),
-        block_names=np.empty(0, dtype=np.int64),
-        **{name: arrays[name] for name in _SIDE},
-    )
-    # Rounded when they were written, probabilities no longer sum to one by the last digit.
-    posterior /= posterior.sum(axis=1, keepdims=True)
-    return Pool(arrays["ids"], posterior, arrays["positions"].astype(float), side, columns, values)
+    return pool
+
+
+def _normalised(posterior: FloatArray) -> FloatArray:
+    """Return probabilities that sum to one to the last digit, which they do not if they were rounded."""
+    totals = posterior.sum(axis=1, keepdims=True)
+    if not ((posterior >= 0).all() and (np.abs(totals - 1) < 1e-3).all()):
+        raise ValueError("its probabilities do not sum to one")
+    return posterior / totals
+
+
+def _check_shapes(pool: Pool) -> None:
+    """Refuse, by a ValueError, a pool whose parts are not of the same rows."""
+    n = len(pool.posterior)
+    same = pool.ids.shape == (n,) and pool.positions.ndim == 2 and len(pool.positions) == len(pool.values) == n
+    if not same or any(len(row) != len(pool.columns) for row in pool.values):
+        raise ValueError("its parts have different numbers of rows")
+    if pool.side.labels.shape != (n,) or (pool.side.labels >= len(pool.side.label_names)).any():
+        raise ValueError("its labels are of other rows")
+    if not np.isfinite(pool.positions).all():
+        raise ValueError("its positions are not numbers")
 
 
 class Result(NamedTuple):
@@ -136,15 +185,16 @@ def is_result(folder: Path) -> bool:
 
 
 def open_result(folder: Path) -> Result:
-    """Read what a fit wrote, except the model."""
+    """Read what a fit wrote, except the model; what a run that was killed had moved away is put back first."""
+    recover(folder)
     if not folder.is_dir():
         raise Refusal(f"{folder} is not a folder; name the one that sidelight fit wrote with -o.")
     if not is_result(folder):
         raise Refusal(f"{folder} holds no result; name the folder that sidelight fit wrote with -o.")
     recipe = Recipe.read(folder / _RECIPE)
     try:
-        summary = json.loads((folder / _SUMMARY).read_text(encoding="utf-8"))
-    except ValueError as error:
+        summary = dict(json.loads((folder / _SUMMARY).read_text(encoding="utf-8")))
+    except (ValueError, TypeError, RecursionError) as error:
         raise Refusal(f"{folder / _SUMMARY} is damaged ({error}); fit again.") from error
     return Result(folder, recipe, summary)
 

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from sidelight._typing import FloatArray
 from sidelight._version import __version__
-from sidelight._wording import cluster_name
+from sidelight._wording import cluster_name, printable
 from sidelight.cli.fit_input import FitInput
 from sidelight.cli.statements import LinksFile
 
@@ -91,8 +91,8 @@ def summary_table(summary: dict[str, Any], output: Path) -> RenderableType:
     for cluster in summary["clusters"]:
         share = f"{cluster['rows'] / summary['rows']:.1%}"
         cells = cluster["cluster"], cluster["name"], cluster["rows"], share, f"{cluster['mean_probability']:.3f}"
-        table.add_row(*(str(cell) for cell in cells))
-    return Group(table, f"{_broken(summary)}\nwritten to {output}")
+        table.add_row(*(printable(str(cell)) for cell in cells))
+    return Group(table, f"{_broken(summary)}\nwritten to {printable(str(output))}")
 
 
 def _broken(summary: dict[str, Any]) -> str:

@@ -4,7 +4,7 @@ import codecs
 import csv
 import io
 import re
-from collections import Counter
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, NamedTuple, TextIO
 
 from sidelight.cli.errors import Refusal, one_line
 from sidelight.cli.extras import arrow
+from sidelight.cli.tables.streams import StoredTable
 
 _DELIMITERS = (",", ";", "\t", "|")
 # UTF-8, with or without the mark that some programs put before it.
@@ -46,6 +47,12 @@ class CsvFile:
     decimal: str
     header: tuple[str, ...]
     lines_before: int = 0
+    stored: StoredTable | None = None
+
+    @property
+    def _bytes(self) -> Path:
+        """Where the file is, or the copy of a stream."""
+        return self.path if self.stored is None else self.stored.path
 
     def read(self, columns: Sequence[str]) -> Any:
         """Return columns as an arrow table of text."""
@@ -62,7 +69,7 @@ class CsvFile:
         )
         try:
             table = csv_part.read_csv(
-                self.path,
+                self._bytes,
                 read_options=options,
                 parse_options=csv_part.ParseOptions(delimiter=self.delimiter, newlines_in_values=True),
                 convert_options=csv_part.ConvertOptions(
@@ -79,6 +86,8 @@ class CsvFile:
         """Return a column of text as a type; the one that all its cells have where none is given."""
         pa, csv_part = arrow(), arrow("csv")
         if kind is not None and pa.types.is_string(kind):
+            return column
+        if kind is None and _holds_codes(column):
             return column
         # Cells become values in the CSV reader, which alone knows all ways of writing numbers, truth values and dates.
         lines = pa.BufferOutputStream()
@@ -106,7 +115,7 @@ class CsvFile:
 
     def _records(self) -> Iterator[Record]:
         """Yield the rows of the table, without its header."""
-        with self.path.open(encoding=self.encoding, newline="") as file:
+        with self._bytes.open(encoding=self.encoding, newline="") as file:
             records = _records(file, self.delimiter)
             next(records, None)
             yield from records
@@ -140,14 +149,14 @@ class CsvFile:
         )
 
 
-def open_csv(path: Path, encoding: str) -> CsvFile:
-    """Look through the bytes of a file, find its delimiter and read its header."""
-    with path.open("rb") as file:
+def open_csv(path: Path, encoding: str, stored: StoredTable | None = None) -> CsvFile:
+    """Look through the bytes of a file, or of its copy, find its delimiter and read its header."""
+    with (path if stored is None else stored.path).open("rb") as file:
         n_marks = _look_through(path, file, encoding)
         text = io.TextIOWrapper(file, encoding=_with_mark(encoding), newline="")
         text.seek(0)
-        lines = list(islice(text, _SAMPLE_LINES))
-        if not "".join(lines).strip():
+        n_blank, lines = _first_lines(text)
+        if not lines:
             raise Refusal(f"{path} is empty; it needs a line with the names of the columns, and rows.")
         delimiter = _delimiter(lines)
         if n_marks % 2:
@@ -157,9 +166,19 @@ def open_csv(path: Path, encoding: str) -> CsvFile:
     header = tuple(name.strip() for name in first.cells)
     if len(header) > 1 and not header[0]:
         header = (_UNNAMED, *header[1:])
-    _check_header(path, header)
+    header = _checked_header(path, header)
     decimal = _decimal([record.cells for record in others], delimiter)
-    return CsvFile(path, _with_mark(encoding), delimiter, decimal, header, first.line - 1)
+    return CsvFile(path, _with_mark(encoding), delimiter, decimal, header, n_blank + first.line - 1, stored)
+
+
+def _first_lines(text: TextIO) -> tuple[int, list[str]]:
+    """Return the number of blank lines that a file begins with, and a sample of those from there on."""
+    n_blank = 0
+    for line in text:
+        if line.strip():
+            return n_blank, [line, *islice(text, _SAMPLE_LINES - 1)]
+        n_blank += 1
+    return n_blank, []
 
 
 def is_number(cell: str) -> bool:
@@ -178,21 +197,36 @@ _WANTED: dict[str, tuple[str, Callable[[str], bool]]] = {
 }
 
 
-def check_names(path: Path, header: Sequence[str]) -> None:
-    """Refuse columns that share a name."""
-    twice = [name for name, times in Counter(header).items() if times > 1]
-    if twice:
-        raise Refusal(
-            f"{path} names {len(twice)} column(s) twice, such as {twice[0]!r}; give every column its own name."
-        )
+def distinct_names(path: Path, header: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of columns with a number behind those that stood before, and a warning that says so."""
+    taken, names = set(header), []
+    for place, name in enumerate(header):
+        new, number = name, 1
+        while new in names or (new != name and new in taken):
+            number += 1
+            new = f"{name} ({number})"
+        if new != name:
+            warnings.warn(
+                f"{path} has several columns {name!r}; that in place {place + 1} is called {new!r} here.",
+                UserWarning,
+                stacklevel=2,
+            )
+        names.append(new)
+    return tuple(names)
 
 
-def _check_header(path: Path, header: tuple[str, ...]) -> None:
-    check_names(path, [name for name in header if name])
+def _holds_codes(column: Any) -> bool:
+    """Say whether a column of text holds digits that begin with a zero, such as postal codes: they are no numbers."""
+    compute = arrow("compute")
+    return bool(compute.any(compute.match_substring_regex(column, r"^\s*0[0-9]+\s*$")).as_py())
+
+
+def _checked_header(path: Path, header: tuple[str, ...]) -> tuple[str, ...]:
     if "" in header:
         raise Refusal(f"{path}: column {header.index('') + 1} of the header has no name; give every column one.")
     if all(is_number(name.replace(",", ".")) for name in header):
         raise Refusal(f"{path} begins with numbers; its first line must hold the names of the columns.")
+    return distinct_names(path, header)
 
 
 def _with_mark(encoding: str) -> str:
@@ -203,8 +237,9 @@ def _with_mark(encoding: str) -> str:
 def _look_through(path: Path, file: BinaryIO, encoding: str) -> int:
     """Refuse bytes that are not text of the encoding; returns the number of quotation marks."""
     try:
+        "".encode(encoding)  # base64 and the like are codecs, but not of text
         decoder = codecs.getincrementaldecoder(encoding)()
-    except LookupError:
+    except (LookupError, UnicodeError, ValueError):
         raise Refusal(f"--encoding {encoding} is not known; utf-8, latin-1 and cp1252 are usual.") from None
     lines, marks = 1, 0
     while block := file.read(_BLOCK):
@@ -254,10 +289,18 @@ def _records(lines: Iterable[str], delimiter: str, *, strict: bool = True) -> It
     csv.field_size_limit(_LONGEST_CELL)
     reader = csv.reader(lines, delimiter=delimiter, strict=strict)
     line = 1
-    for cells in reader:
-        if cells:
-            yield Record(line, cells)
-        line = reader.line_num + 1
+    try:
+        for cells in reader:
+            if cells:
+                yield Record(line, cells)
+            line = reader.line_num + 1
+    except csv.Error as error:
+        if "field limit" not in str(error):
+            raise
+        raise Refusal(
+            f"line {line} of a CSV file holds a cell of more than {_LONGEST_CELL // 10**6} million characters; a "
+            "quotation mark may not be closed there, or the file holds something else than a table."
+        ) from None
 
 
 def _delimiter(lines: list[str]) -> str:

@@ -1,5 +1,7 @@
 """The columns that a table is clustered by: as a data frame, their kinds, and why other columns are left out."""
 
+import re
+import warnings
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -9,6 +11,7 @@ from sidelight.cli.errors import Refusal
 from sidelight.cli.extras import arrow, pandas
 from sidelight.cli.tables.csv import is_number
 from sidelight.cli.tables.files import TableFile
+from sidelight.cli.tables.written_numbers import WrittenNumbers, words_of, written_numbers
 
 # Text with more different values than this is read as names or remarks, unless the user says otherwise.
 _MOST_CATEGORIES = 200
@@ -16,11 +19,20 @@ _MOST_CATEGORIES = 200
 _FEW_CATEGORIES = 20
 # If at least this fraction of the cells are numbers, the others are mistakes and not categories.
 _NUMBERS_MEANT = 0.9
+_DATES = "holds dates or times (turn them into numbers, such as days since, to use them)"
+_DATE = r"^\s*[0-9]{1,2}[./][0-9]{1,2}[./][0-9]{4}( [0-9]{1,2}:[0-9]{2}(:[0-9]{2})?)?\s*$"
+_DIGITS = r"^\s*[0-9]+\s*$"
+# What pandas calls a column without a name, which is the index of a table that it has written; and what we do.
+_NO_NAME = re.compile(r"Unnamed: \d+|column 1")
+# In fewer rows, whole numbers without a gap may well be measured.
+_ROWS_TO_NUMBER = 20
 
 
 def _tidied(column: Any) -> Any:
     """Return a column with NaN as missing, and whole numbers that were stored as floats because cells are missing."""
     pa, compute = arrow(), arrow("compute")
+    if pa.types.is_uint64(column.type) and (compute.max(column).as_py() or 0) >= 2**63:
+        return column.cast(pa.float64(), safe=False)
     if not pa.types.is_floating(column.type):
         return column
     column = compute.if_else(compute.is_nan(column), pa.scalar(None, column.type), column)
@@ -75,11 +87,15 @@ class Omission(NamedTuple):
 
 
 class Features(NamedTuple):
-    """The columns to cluster by: their kinds, as ``family=`` takes them, and missing cells; and those left out."""
+    """The columns to cluster by: their kinds, as ``family=`` takes them, and missing cells; and those left out.
+
+    ``written`` says how numbers are written in columns where that is not the usual way (see `NumberStyle.stored`).
+    """
 
     kinds: dict[str, str]
     missing: dict[str, int]
     omissions: list[Omission]
+    written: dict[str, str]
 
 
 def find_features(
@@ -91,10 +107,15 @@ def find_features(
     """
     from sidelight.tables.schema import learn_schema
 
-    series, missing, omissions = {}, {}, []
+    series, missing, written, omissions = {}, {}, {}, []
     for name in columns:
         column = _tidied(file.convert(table[name], name, arrow().string() if name in categorical else None))
-        why = _useless(column, forced=name in categorical)
+        if _is_text(column) and name not in categorical:
+            found = written_numbers(column.to_pylist(), getattr(file, "decimal", "."))
+            if found is not None:
+                column, written[name] = as_number_column(column, found), found.style.stored
+                _warn_converted(name, found)
+        why = _useless(column, name, forced=name in categorical)
         if why is None and _is_text(column) and name not in categorical:
             _refuse_broken_numbers(file, name, column)
         if why is None:
@@ -109,7 +130,25 @@ def find_features(
     refuse_infinite(file, frame)
     texts = [name for name in frame.columns if str(frame[name].dtype) == "category"]
     schema = learn_schema(frame, dict.fromkeys(texts, "categorical"))
-    return frame, Features(dict(zip(frame.columns, schema.kinds, strict=True)), missing, omissions)
+    return frame, Features(dict(zip(frame.columns, schema.kinds, strict=True)), missing, omissions, written)
+
+
+def as_number_column(column: Any, found: WrittenNumbers) -> Any:
+    """Return the numbers of a column of text; whole ones where all of them are."""
+    pa = arrow()
+    numbers = pa.chunked_array([pa.array([found.values.get(cell) for cell in column.to_pylist()], pa.float64())])
+    try:
+        return numbers.cast(pa.int64())
+    except pa.ArrowInvalid:  # some have decimals
+        return numbers
+
+
+def _warn_converted(name: str, found: WrittenNumbers) -> None:
+    """Say what was read as numbers, and which words as missing ones."""
+    parts = [f"cells such as {found.example!r} are read as numbers"] if found.example else []
+    if found.missing:
+        parts.append(f"{words_of(found.missing)} cells stands for a missing number")
+    warnings.warn(f"column {name!r}: {'; '.join(parts)}.", UserWarning, stacklevel=2)
 
 
 def _is_text(column: Any) -> bool:
@@ -118,15 +157,17 @@ def _is_text(column: Any) -> bool:
     return bool(types.is_string(kind) or types.is_large_string(kind))
 
 
-def _useless(column: Any, *, forced: bool) -> str | None:
+def _useless(column: Any, name: str, *, forced: bool) -> str | None:
     """Say why a column cannot be used, None if it can."""
     types, compute = arrow().types, arrow("compute")
     kind = column.type
     if column.null_count == len(column):
         return "is empty"
     if types.is_temporal(kind):
-        return "holds dates or times (turn them into numbers, such as days since, to use them)"
+        return _DATES
     text = _is_text(column)
+    if text and not forced and _all_match(column, _DATE):
+        return _DATES
     if not (
         text or types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_boolean(kind)
     ):
@@ -135,18 +176,29 @@ def _useless(column: Any, *, forced: bool) -> str | None:
     if different == 1:
         return "has the same value wherever it has one"
     known = len(column) - column.null_count
+    if text and not forced and different == known > 2 and _all_match(column, _DIGITS):
+        return "holds codes, another one in each row"
     if text and not forced and different > max(_FEW_CATEGORIES, min(known // 2, _MOST_CATEGORIES)):
         if _share_of_numbers(column) >= _NUMBERS_MEANT:
             return None
         return f"is free text ({different} different values; --categorical makes it categories)"
-    if types.is_integer(kind) and not column.null_count and different == len(column) > 2 and _counts_rows(column):
+    if types.is_integer(kind) and not column.null_count and different == len(column) > 2 and _counts_rows(column, name):
         return "numbers the rows"
     return None
 
 
-def _counts_rows(column: Any) -> bool:
+def _counts_rows(column: Any, name: str) -> bool:
+    """Say whether different whole numbers number the rows, which may have been sorted or drawn since."""
     values = column.to_numpy()
-    return bool((values[1:] - values[:-1] == 1).all())
+    if (values[1:] - values[:-1] == 1).all() or _NO_NAME.fullmatch(name):
+        return True
+    return len(values) >= _ROWS_TO_NUMBER and values.max() - values.min() == len(values) - 1
+
+
+def _all_match(column: Any, pattern: str) -> bool:
+    """Say whether all cells of a column of text that are not empty match a pattern."""
+    compute = arrow("compute")
+    return bool(compute.all(compute.match_substring_regex(column.cast(arrow().string()), pattern)).as_py())
 
 
 def _share_of_numbers(column: Any) -> float:

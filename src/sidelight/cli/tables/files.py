@@ -1,21 +1,25 @@
-"""Tables on disk, CSV or Parquet: their columns, their cells as text, and where in the file a row stands."""
+"""Tables on disk, of whatever kind of file: their columns, their cells as text, and where in the file a row stands."""
 
 import difflib
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
-
 from sidelight._typing import AnyArray
 from sidelight.cli.errors import Refusal, one_line
 from sidelight.cli.extras import arrow
-from sidelight.cli.tables.csv import check_names, open_csv
+from sidelight.cli.tables.csv import distinct_names, open_csv
+from sidelight.cli.tables.spreadsheets import read_spreadsheet
+from sidelight.cli.tables.streams import STANDARD_INPUT, StoredTable, stored_table
 
 _PARQUET = (".parquet", ".pq")
-_SPREADSHEETS = (".xlsx", ".xls", ".ods")
+_FEATHER = (".feather", ".arrow", ".ipc")
+_SPREADSHEETS = (".xlsx", ".xlsm")
+_OTHER_SPREADSHEETS = (".xls", ".ods")
 _SHOWN = 5
+_LONGEST_ID = 1000
 
 
 class TableFile(Protocol):
@@ -40,19 +44,29 @@ class TableFile(Protocol):
 
 
 @dataclass(frozen=True)
-class ParquetFile:
-    """A Parquet file that is open (its source is pyarrow's), so that its columns are known."""
+class ArrowFile:
+    """A table whose columns have types: Parquet, Feather or a spreadsheet.
+
+    ``read_columns`` returns all columns, or those that are named, as an arrow table; ``own_names`` are their names in
+    the file.
+    """
 
     path: Path
     header: tuple[str, ...]
-    source: Any
+    own_names: tuple[str, ...]
+    read_columns: Callable[[list[str] | None], Any]
+    stored: StoredTable
 
     def read(self, columns: Sequence[str]) -> Any:
         """Return columns as an arrow table, with the types that the file has."""
+        renamed = self.header != self.own_names
         try:
-            return self.source.read(columns=list(columns), use_threads=False).select(list(columns))
+            table = self.read_columns(None if renamed else list(columns))
         except (arrow().ArrowException, OSError) as error:
             raise _unreadable(self.path, error) from error
+        if renamed:
+            table = table.rename_columns(list(self.header))
+        return _with_plain_text(table.select(list(columns)))
 
     def convert(self, column: Any, name: str, kind: Any = None) -> Any:
         """Return a column that was read as another type; unchanged where none is given."""
@@ -64,8 +78,10 @@ class ParquetFile:
             whole = arrow("compute").cast(column, pa.int64(), safe=False)
             if whole.cast(pa.float64()).equals(column.cast(pa.float64())):
                 column = whole
+        # Whole numbers beyond 2^53 lose digits as floats, which is no reason to stop.
+        safe = not (pa.types.is_integer(column.type) and pa.types.is_floating(kind))
         try:
-            return column.cast(kind)
+            return column.cast(kind, safe=safe)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise Refusal(f"{self.path}: column {name!r} cannot be taken as {kind}: {one_line(error)}") from error
 
@@ -74,35 +90,83 @@ class ParquetFile:
         return f"row {row + 1}"
 
 
-def _open_parquet(path: Path) -> ParquetFile:
-    """Open a file and read the names of its columns."""
-    if path.stat().st_size == 0:
-        raise Refusal(f"{path} is empty.")
+def _with_plain_text(table: Any) -> Any:
+    """Return a table whose categories are the values that they stand for, and whose text is of one type."""
+    pa = arrow()
+    for number, field in enumerate(table.schema):
+        column, kind = table.column(number), field.type
+        if pa.types.is_dictionary(kind):
+            kind = kind.value_type
+        if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+            kind = pa.string()
+        if kind != field.type:
+            table = table.set_column(number, field.name, column.cast(kind))
+    return table
+
+
+def _open_parquet(path: Path, stored: StoredTable) -> ArrowFile:
+    """Open a Parquet file and read the names of its columns."""
+    _refuse_empty(path, stored)
     try:
-        source = arrow("parquet").ParquetFile(path)
-        header = tuple(source.schema_arrow.names)
+        source = arrow("parquet").ParquetFile(stored.path)
+        names = tuple(source.schema_arrow.names)
     except (arrow().ArrowException, OSError) as error:
         raise _unreadable(path, error) from error
-    check_names(path, header)
-    return ParquetFile(path, header, source)
+    return ArrowFile(
+        path, distinct_names(path, names), names, lambda columns: source.read(columns, use_threads=False), stored
+    )
 
 
-def _unreadable(path: Path, error: Exception) -> Refusal:
-    return Refusal(f"{path} cannot be read as Parquet: {one_line(error)}")
+def _open_feather(path: Path, stored: StoredTable) -> ArrowFile:
+    """Open a Feather or Arrow file and read the names of its columns."""
+    _refuse_empty(path, stored)
+    try:
+        table = arrow("feather").read_table(stored.path, use_threads=False)
+    except (arrow().ArrowException, OSError) as error:
+        raise _unreadable(path, error, "Feather") from error
+    return _held(path, table, stored)
+
+
+def _held(path: Path, table: Any, stored: StoredTable) -> ArrowFile:
+    """Return a table that was read already."""
+    names = tuple(table.column_names)
+    return ArrowFile(
+        path,
+        distinct_names(path, names),
+        names,
+        lambda columns: table if columns is None else table.select(columns),
+        stored,
+    )
+
+
+def _refuse_empty(path: Path, stored: StoredTable) -> None:
+    if stored.path.stat().st_size == 0:
+        raise Refusal(f"{path} is empty.")
+
+
+def _unreadable(path: Path, error: Exception, kind: str = "Parquet") -> Refusal:
+    return Refusal(f"{path} cannot be read as {kind}: {one_line(error)}")
 
 
 def open_table(path: Path, encoding: str = "utf-8") -> TableFile:
-    """Look at a table on disk and refuse what is none."""
+    """Look at a table on disk, or on standard input where the path is "-", and refuse what is none."""
     arrow()
-    if not path.exists():
+    if path != STANDARD_INPUT and not path.exists():
         raise Refusal(f"{path} does not exist; check the name, and the folder you are in.")
     if path.is_dir():
         raise Refusal(f"{path} is a folder, not a table.")
-    if path.suffix.lower() in _SPREADSHEETS:
-        raise Refusal(f"{path} is a spreadsheet; save it as CSV (UTF-8) first.")
-    if path.suffix.lower() in _PARQUET:
-        return _open_parquet(path)
-    return open_csv(path, encoding)
+    stored = stored_table(path)
+    shown = Path("standard input") if path == STANDARD_INPUT else path
+    if stored.suffix in _OTHER_SPREADSHEETS:
+        raise Refusal(f"{shown} is a spreadsheet; save it as .xlsx or as CSV (UTF-8) first.")
+    if stored.suffix in _SPREADSHEETS:
+        _refuse_empty(shown, stored)
+        return _held(shown, read_spreadsheet(shown, stored.path), stored)
+    if stored.suffix in _PARQUET:
+        return _open_parquet(shown, stored)
+    if stored.suffix in _FEATHER:
+        return _open_feather(shown, stored)
+    return open_csv(shown, encoding, stored)
 
 
 def check_columns(file: TableFile, wanted: Mapping[str, str]) -> None:
@@ -126,19 +190,33 @@ def read_text(file: TableFile, columns: Sequence[str]) -> dict[str, list[str | N
     return {name: text_cells(file, table, name) for name in columns}
 
 
-def row_ids(file: TableFile, table: Any, column: str) -> AnyArray:
-    """Return the ids of all rows as text; missing and repeated ids are refused."""
+def row_ids(file: TableFile, table: Any, column: str, *, needed: bool = True) -> AnyArray:
+    """Return the ids of all rows as text; missing and repeated ids are refused.
+
+    Where they are not ``needed`` to find rows by, a repeated one is only warned about.
+    """
+    from sidelight.side.parsing import names_array
+
     cells = text_cells(file, table, column)
     first: dict[str, int] = {}
     for row, cell in enumerate(cells):
         if cell is None:
             raise Refusal(f"{file.path}, {file.place(row)}: the row has no id in column {column!r}; give it one.")
-        if first.setdefault(cell, row) != row:
+        if len(cell) > _LONGEST_ID:
             raise Refusal(
-                f"{file.path}: the id {cell!r} in column {column!r} stands twice, in {file.place(first[cell])} and "
-                f"{file.place(row)}; ids must differ."
+                f"{file.path}, {file.place(row)}: the id in column {column!r} is {len(cell)} characters long, and "
+                f"begins with {cell[:20]!r}; an id names a row, with at most {_LONGEST_ID} characters."
             )
-    return np.array(cells, dtype=str)
+        if first.setdefault(cell, row) != row:
+            twice = (
+                f"{file.path}: the id {cell!r} in column {column!r} stands twice, in {file.place(first[cell])} and "
+                f"{file.place(row)}"
+            )
+            if needed:
+                raise Refusal(f"{twice}; ids must differ.")
+            warnings.warn(f"{twice}; links and sidelight ask need ids that differ.", UserWarning, stacklevel=2)
+            break
+    return names_array(cells)
 
 
 def some(names: Sequence[Any]) -> str:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +10,12 @@ import numpy as np
 
 from sidelight.cli.errors import Refusal
 from sidelight.cli.extras import arrow
-from sidelight.cli.tables.features import as_frame_column, pandas_frame, refuse_infinite
+from sidelight.cli.tables.features import Features, as_frame_column, pandas_frame, refuse_infinite
 from sidelight.cli.tables.files import TableFile, some
+from sidelight.cli.tables.written_numbers import as_number, is_missing_word, stored_style
 
 _FORMAT = 1
+_HOLDS = ("numbers", "booleans", "text")
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,8 @@ class Column:
         The value for missing numbers, and how numbers are standardised.
     categories : tuple of str, optional
         Each becomes a column of zeros and ones.
+    written : str, optional
+        How numbers are written, where that is not the usual way (see `NumberStyle.stored`).
     """
 
     name: str
@@ -39,6 +43,7 @@ class Column:
     mean: float = 0.0
     scale: float = 1.0
     categories: tuple[str, ...] = ()
+    written: str = ""
 
 
 @dataclass(frozen=True)
@@ -66,8 +71,9 @@ class Recipe:
             if stored.pop("format") != _FORMAT:
                 raise Refusal(f"{path} was written by another version of sidelight; fit again with this one.")
             columns = [Column(**{**column, "categories": tuple(column["categories"])}) for column in stored["columns"]]
+            _check_stored(stored, columns)
             return cls(**{**stored, "columns": tuple(columns)})
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError) as error:
             raise Refusal(f"{path} is damaged ({error}); fit again.") from error
 
     def frame_for_model(self, frame: Any) -> Any:
@@ -75,9 +81,34 @@ class Recipe:
         return as_numbers(frame, self.columns) if self.numbers_only else frame
 
 
-def recipe_columns(frame: Any, kinds: Mapping[str, str]) -> tuple[Column, ...]:
+def _check_stored(stored: Mapping[str, Any], columns: Sequence[Column]) -> None:
+    """Refuse, by a ValueError, what no recipe that was written holds."""
+    from sidelight.tables.kinds import all_kinds
+
+    texts = (
+        stored["model"],
+        *(column.name for column in columns),
+        *(c for column in columns for c in column.categories),
+    )
+    optional = (stored["id_column"], stored["label_column"])
+    if not columns or not all(isinstance(text, str) for text in texts):
+        raise ValueError("a name in it is not text")
+    if not all(text is None or isinstance(text, str) for text in optional) or type(stored["numbers_only"]) is not bool:
+        raise ValueError("an entry is of another type")
+    for column in columns:
+        numbers = (column.fill, column.mean, column.scale)
+        if column.written:
+            stored_style(column.written)
+        if column.kind not in all_kinds() or column.holds not in _HOLDS:
+            raise ValueError(f"column {column.name!r} is of no known kind")
+        if not all(type(number) in (int, float) and np.isfinite(number) for number in numbers) or not column.scale:
+            raise ValueError(f"column {column.name!r} has a scale that is not a number")
+
+
+def recipe_columns(frame: Any, features: Features) -> tuple[Column, ...]:
     """Return how each column of a frame becomes numbers, from its values and its kind."""
-    return tuple(_column(frame[name], name, kind) for name, kind in kinds.items())
+    columns = (_column(frame[name], name, kind) for name, kind in features.kinds.items())
+    return tuple(replace(column, written=features.written.get(column.name, "")) for column in columns)
 
 
 def as_numbers(frame: Any, columns: Sequence[Column]) -> Any:
@@ -110,7 +141,7 @@ def recipe_frame(file: TableFile, table: Any, recipe: Recipe) -> Any:
     types = {"numbers": pa.float64(), "booleans": pa.bool_(), "text": pa.string()}
     frame = pandas_frame(
         {
-            column.name: as_frame_column(file.convert(table[column.name], column.name, types[column.holds]))
+            column.name: as_frame_column(_converted(file, table[column.name], column, types[column.holds]))
             for column in recipe.columns
         }
     )
@@ -119,6 +150,24 @@ def recipe_frame(file: TableFile, table: Any, recipe: Recipe) -> Any:
         if column.holds == "numbers":
             _refuse_misfits(file, column, frame[column.name].to_numpy())
     return frame
+
+
+def _converted(file: TableFile, cells: Any, column: Column, kind: Any) -> Any:
+    """Return a column as an arrow type, where need be by the way in which its numbers are written."""
+    pa = arrow()
+    if not column.written or not pa.types.is_string(cells.type):
+        return file.convert(cells, column.name, kind)
+    style = stored_style(column.written)
+    numbers: list[float | None] = []
+    for row, cell in enumerate(cells.to_pylist()):
+        number = None if cell is None else as_number(cell, style)
+        if number is None and cell is not None and not is_missing_word(cell):
+            raise Refusal(
+                f"{file.path}, {file.place(row)}: column {column.name!r} takes numbers, but holds {cell!r}; correct "
+                "the cell, or empty it."
+            )
+        numbers.append(number)
+    return pa.chunked_array([pa.array(numbers, pa.float64())])
 
 
 def _column(values: Any, name: str, kind: str) -> Column:

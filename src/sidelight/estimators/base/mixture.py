@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 
 from sidelight._typing import IntArray, LabelArray
 from sidelight.couplings.independent import Independent
+from sidelight.estimators.base.all_or_nothing import all_or_nothing
 from sidelight.estimators.base.clusters import Layout, Results, cluster_names, cluster_order
 from sidelight.estimators.base.emission import EmissionSettings, emission_of
 from sidelight.estimators.base.model import Ascent, Fitted, Model, Plan
@@ -19,7 +20,7 @@ from sidelight.estimators.starts.outliers import outlying_rows, steady_survey
 from sidelight.estimators.starts.sample import Problem, Sample, StartRows, embedding, start_rows
 from sidelight.families.noise import NoiseFamily
 from sidelight.inference.executors.threads import Threads, one_blas_thread
-from sidelight.inference.loop import Recorder, ascend_from, warn_unless_converged
+from sidelight.inference.loop import Recorder, ascend_from, refuse_unbounded, warn_unless_converged
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.progress import Callback
 from sidelight.inference.protocols import AnyFamily
@@ -28,7 +29,7 @@ from sidelight.kernels.loops import Backend, backend_for
 from sidelight.metrics import Violations, violations
 from sidelight.side import SideInformation
 from sidelight.tables.power import table_log_jacobian
-from sidelight.tables.survey import Survey
+from sidelight.tables.survey import Survey, refuse_small
 from sidelight.tables.table import Rows
 from sidelight.tables.validation import check_integer, check_number
 
@@ -132,6 +133,7 @@ class MixtureEstimator(FittedMixture):
 
     # --- the fit -----------------------------------------------------------------------------------------------------
 
+    @all_or_nothing
     def fit(
         self,
         X: Any,
@@ -144,6 +146,8 @@ class MixtureEstimator(FittedMixture):
         sample_weight: Any = None,
     ) -> Self:
         """Fit the mixture to a table and to side information about its rows.
+
+        The estimator changes only if the fit succeeds.
 
         Parameters
         ----------
@@ -168,6 +172,7 @@ class MixtureEstimator(FittedMixture):
         problem = self._read_problem(X, y, must_link, cannot_link, side, sample_id, sample_weight, reset=True)
         with one_blas_thread():
             survey = self._survey(problem.table, problem.weights)
+            refuse_small(problem.table, survey, self._schema.label)
             fitted = self._fit(problem, survey)
             warn_unless_converged(fitted.fit.trace, self.max_iter)
             self._store(fitted, problem.side)
@@ -269,6 +274,7 @@ class MixtureEstimator(FittedMixture):
             results.write(part)
             evidence += part.evidence
         objective = evidence + mixture.log_jacobian + mixture.log_prior(state)
+        refuse_unbounded(objective)
         self._decide_together(mixture, state, results.labels)
 
         order = cluster_order(side.label_names, results.sizes())

@@ -17,7 +17,7 @@ from sidelight.tables.power_choice import PowerChoice, choose_power, learn_power
 from sidelight.tables.schema import FamilyChoice, Schema, learn_schema
 from sidelight.tables.survey import Survey, survey_columns, survey_finite
 from sidelight.tables.table import ArrayTable, Table
-from sidelight.tables.validation import admit_table, column_names, read_table, read_weights
+from sidelight.tables.validation import admit_table, column_names, read_table, read_weights, refuse_other_order
 
 # How ``power`` may ask for columns to be transformed.
 POWER_CHOICES: dict[str, PowerChoice] = {"auto": choose_power, "canonical": canonical_power}
@@ -63,6 +63,7 @@ class TableReader(SemiSupervisedClusterer):
 
         ``reset`` for the first table, whose schema later ones are held against.
         """
+        refuse_other_order(X, y=y, sample_id=sample_id, sample_weight=sample_weight)
         table = self._read_table(X, reset=reset)
         known = self._read_side(table.shape[0], y, must_link, cannot_link, side, sample_id)
         weights = read_weights(sample_weight, table.shape[0])

@@ -9,6 +9,7 @@ from scipy.sparse import vstack
 
 from sidelight._storable import storable
 from sidelight._typing import AnyArray, FloatArray
+from sidelight.estimators.base.all_or_nothing import all_or_nothing
 from sidelight.estimators.base.clusters import Layout
 from sidelight.estimators.base.mixture import MixtureEstimator
 from sidelight.estimators.base.model import Fitted
@@ -25,7 +26,7 @@ from sidelight.kernels.loops import Backend, backend_for
 from sidelight.metrics import violations
 from sidelight.side import SideInformation
 from sidelight.side.transforms import append
-from sidelight.tables.survey import Survey
+from sidelight.tables.survey import Survey, refuse_small
 from sidelight.tables.table import ArrayTable
 
 # Compiled loops are loaded once for the whole stream: they pay as soon as they would in a fit of this many passes.
@@ -90,6 +91,7 @@ class StreamFollower(MixtureEstimator):
         self.__dict__.pop("_followed", None)
         return super()._fit(problem, survey)
 
+    @all_or_nothing
     def partial_fit(
         self,
         X: Any,
@@ -106,6 +108,7 @@ class StreamFollower(MixtureEstimator):
         are kept, all of them, and taken whole at every step. Statements are about rows of their own batch. Priors and
         components are those of the first batch; ``prune=False`` leaves spare components open for later ones.
         ``labels_``, ``posterior_`` and ``violations_`` are of the last batch. A call of ``fit`` starts anew.
+        A batch that is refused leaves the estimator as it was.
 
         Parameters
         ----------
@@ -121,6 +124,8 @@ class StreamFollower(MixtureEstimator):
         batch = self._read_problem(X, y, must_link, cannot_link, side, None, sample_weight, reset=first)
         with one_blas_thread():
             survey = self._survey(batch.table, batch.weights)
+            if first:
+                refuse_small(batch.table, survey, self._schema.label)
             before = self._first_fit(batch, survey) if first else self._followed
             fit, seen, self._followed = follow_batch(before, batch, self._mixture)
             self._store(Fitted(fit, survey.total, classes_of(fit, seen.side)), seen.side)

@@ -27,6 +27,7 @@ from sidelight.families.conjugate.normal_gamma import NormalGamma, NormalGammaPa
 from sidelight.families.conjugate.normal_wishart import NormalWishart, NormalWishartParameters
 from sidelight.families.evaluators.evaluator import Statistics
 from sidelight.families.exponential import GaussianStatistics, SquareStatistics
+from sidelight.families.gaussian.full import inverse_covariance
 
 # How many rows the learned centre may count for, and the factor by which that changes from one time to the next.
 _LEAST_ROWS, _MOST_ROWS = 1.0, 1000.0
@@ -106,8 +107,8 @@ class LearnedWishart(_LearnsCentre[NormalWishartParameters, GaussianStatistics],
         roots = np.sqrt(posterior.degrees)[:, None, None] * posterior.factors
         precision = np.einsum("kij,kil->jl", roots, roots)
         freedom = d + _FURTHER_DEGREES
-        inverse = rows * precision + freedom * np.linalg.inv(self.expected)
-        centre = (len(roots) * family.degrees + freedom - d - 1) * np.linalg.inv(inverse)
+        inverse = rows * precision + freedom * inverse_covariance(self.expected)
+        centre = (len(roots) * family.degrees + freedom - d - 1) * inverse_covariance(inverse)
         return replace(family, scatter=rows * self._not_too_small(centre))
 
     def _not_too_small(self, centre: FloatArray) -> FloatArray:

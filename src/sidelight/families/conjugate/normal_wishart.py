@@ -25,7 +25,13 @@ from sidelight.families.evaluators.missing import (
     pattern_rows,
 )
 from sidelight.families.exponential import GaussianStatistics
-from sidelight.families.gaussian.full import CovariancePrior, log_scales, precision_factors, quadratic_evaluator
+from sidelight.families.gaussian.full import (
+    CovariancePrior,
+    log_determinant,
+    log_scales,
+    precision_factors,
+    quadratic_evaluator,
+)
 from sidelight.kernels.loops import Backend
 
 
@@ -148,7 +154,7 @@ class NormalWishart(ConjugateGaussian[NormalWishartParameters, GaussianStatistic
         of_means = normal_divergence(
             mean_precision, np.asarray(self.mean_precision), degrees * np.square(white).sum(axis=1), d
         )
-        prior_log_determinant = -float(np.linalg.slogdet(self.scatter)[1])
+        prior_log_determinant = -log_determinant(self.scatter)
         traces = np.einsum("kij,jl,kil->k", factors, self.scatter, factors)
         of_precisions = wishart_divergence(
             degrees, 2 * log_scales(factors), self.degrees, prior_log_determinant, traces, d
@@ -165,7 +171,7 @@ class NormalWishart(ConjugateGaussian[NormalWishartParameters, GaussianStatistic
     def evidence_of(self, posterior: NormalWishartParameters, mass: FloatArray) -> FloatArray:
         """Return the log evidence of rows that count for ``mass`` (components,) and lead to these posteriors."""
         d = len(self.centre)
-        prior_log_determinant = float(np.linalg.slogdet(self.scatter)[1])
+        prior_log_determinant = log_determinant(self.scatter)
         return (
             multigammaln(0.5 * posterior.degrees, d)
             - multigammaln(0.5 * self.degrees, d)

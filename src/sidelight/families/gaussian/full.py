@@ -134,15 +134,39 @@ class CentredFamily(ABC, Generic[Parameters]):
 
 
 def precision_factors(covariances: FloatArray) -> FloatArray:
-    """Return lower triangular C with CᵀC = Σ⁻¹ for each of the (m, d, d) covariances."""
+    """Return lower triangular C with CᵀC = Σ⁻¹ for each of the (…, d, d) covariances.
+
+    Columns may be of very different scales. The Cholesky factor does not mind, but its inversion would: it pivots, and
+    so compares rows. They are therefore brought to one scale before, by powers of two, which are exact.
+    """
+    lower = _cholesky(covariances)
+    scales = np.ldexp(1.0, np.frexp(np.sqrt(np.diagonal(covariances, axis1=-2, axis2=-1)))[1])
+    factors = np.tril(np.linalg.inv(lower / scales[..., :, None])) / scales[..., None, :]
+    # So that rounding can make none of them negative.
+    along = np.arange(covariances.shape[-1])
+    factors[..., along, along] = 1 / lower[..., along, along]
+    return factors
+
+
+def inverse_covariance(covariance: FloatArray) -> FloatArray:
+    """Return Σ⁻¹ of a covariance (d, d) whose columns may be of very different scales."""
+    factor = precision_factors(covariance)
+    return factor.T @ factor
+
+
+def log_determinant(covariance: FloatArray) -> float:
+    """Return ln|Σ| of a covariance (d, d) whose columns may be of very different scales."""
+    return 2 * float(np.log(np.diagonal(_cholesky(covariance))).sum())
+
+
+def _cholesky(covariances: FloatArray) -> FloatArray:
     try:
-        lower = np.linalg.cholesky(covariances)
+        return np.asarray(np.linalg.cholesky(covariances), dtype=np.float64)
     except np.linalg.LinAlgError as error:
         raise SingularCovarianceError(
             "A covariance is singular: a component owns fewer distinct rows than it has free directions. "
             "Use a covariance prior (prior_rows > 0), a simpler covariance_type, or fewer components."
         ) from error
-    return np.tril(np.linalg.inv(lower))
 
 
 def log_scales(factors: FloatArray) -> FloatArray:

@@ -64,7 +64,7 @@ def equal_volumes(scatter: Scatter) -> FloatArray:
     Each shape is that of the sums s_k, and λ = Σ_k |s_k|^(1/d) / Σ_k n_k (Celeux and Govaert 1995, section 2.1).
     """
     volumes = geometric_means(scatter.sums)
-    return volumes.sum() / scatter.rows.sum() * scatter.sums / volumes[:, None]
+    return (volumes.sum() / scatter.rows.sum() / volumes)[:, None] * scatter.sums
 
 
 def equal_shapes(scatter: Scatter) -> FloatArray:

@@ -1,0 +1,87 @@
+"""Tables that are not plain files: standard input, pipes and compressed files, brought into a file of their own."""
+
+import bz2
+import gzip
+import lzma
+import shutil
+import stat
+import sys
+import weakref
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any, BinaryIO
+
+from sidelight.cli.errors import Refusal, one_line
+
+STANDARD_INPUT = Path("-")
+_OPENERS: dict[str, Callable[[Path], Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+_DAMAGES = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, NotImplementedError, RuntimeError)
+# Folders that macOS puts into archives.
+_NOT_TABLES = ("__MACOSX/", ".")
+
+
+@dataclass(frozen=True)
+class StoredTable:
+    """Where the bytes of a table are, and the ending that says what it is; a copy is removed with the object."""
+
+    path: Path
+    suffix: str
+
+
+def stored_table(path: Path) -> StoredTable:
+    """Return where the bytes of a table are: the file itself, or a copy of what a stream or an archive holds."""
+    suffix = path.suffix.lower()
+    # pyarrow opens no file whose name is not UTF-8.
+    if path == STANDARD_INPUT or not stat.S_ISREG(path.stat().st_mode) or not _is_utf8(str(path)):
+        with _source(path) as source:
+            return _copied(source, ".csv" if path == STANDARD_INPUT else suffix)
+    inner = Path(path.stem).suffix.lower()
+    try:
+        if suffix in _OPENERS:
+            with _OPENERS[suffix](path) as source:
+                return _copied(source, inner)
+        if suffix == ".zip":
+            return _from_archive(path)
+    except _DAMAGES as error:
+        raise Refusal(f"{path} cannot be unpacked: {one_line(error)}; get a copy that is whole.") from error
+    return StoredTable(path, suffix)
+
+
+def _is_utf8(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _from_archive(path: Path) -> StoredTable:
+    with zipfile.ZipFile(path) as archive:
+        names = [name for name in archive.namelist() if not name.endswith("/") and not name.startswith(_NOT_TABLES)]
+        if len(names) != 1:
+            raise Refusal(f"{path} holds {len(names)} files; it must hold one table. Unpack it, and name the table.")
+        with archive.open(names[0]) as source:
+            return _copied(source, Path(names[0]).suffix.lower())
+
+
+def _copied(source: Any, suffix: str) -> StoredTable:
+    folder = Path(mkdtemp(prefix="sidelight-"))
+    stored = StoredTable(folder / f"table{suffix}", suffix)
+    weakref.finalize(stored, shutil.rmtree, folder, ignore_errors=True)
+    with stored.path.open("wb") as file:
+        shutil.copyfileobj(source, file, 1 << 20)
+    return stored
+
+
+@contextmanager
+def _source(path: Path) -> Iterator[BinaryIO]:
+    if path == STANDARD_INPUT:
+        yield sys.stdin.buffer
+        return
+    with path.open("rb") as file:
+        yield file
