@@ -31,6 +31,7 @@ class FitRequest(NamedTuple):
     jobs: int
     encoding: str
     noise: bool = False
+    only_known_classes: bool = False
     escape_formulas: bool = False
 
 

@@ -22,13 +22,14 @@ class Model(NamedTuple):
     """An estimator, which is imported when it is used, and its parameter for the number of clusters.
 
     With ``numbers_only`` it takes only tables of numbers without missing cells; with ``has_noise`` it can set rows that
-    belong nowhere apart.
+    belong nowhere apart; with ``finds_new_classes`` it can be told that every class has a label.
     """
 
     name: str
     number: str
     numbers_only: bool = True
     has_noise: bool = False
+    finds_new_classes: bool = False
 
     @property
     def estimator(self) -> Any:
@@ -37,6 +38,7 @@ class Model(NamedTuple):
 
 
 MODELS = {
+    "guided": Model("GuidedMixture", "n_clusters", numbers_only=False, finds_new_classes=True),
     "bayesian": Model("BayesianMixture", "n_components", numbers_only=False, has_noise=True),
     "labelled": Model("LabelledMixture", "n_components", has_noise=True),
     "equivalence": Model("EquivalenceMixture", "n_classes"),
@@ -65,6 +67,19 @@ def _chooses_scales(name: str) -> bool:
     return "power" in MODELS[name].estimator().get_params()
 
 
+def chosen_model(name: str | None, *, power: bool | None, noise: bool) -> str:
+    """Return the model that the user names; else the one to start with that has what is asked for."""
+    if name is not None:
+        return name
+    return "guided" if power is None and not noise else "bayesian"
+
+
+def check_only_known_classes(name: str, only_known_classes: bool) -> None:
+    """Refuse --only-known-classes for a model that cannot be told."""
+    if only_known_classes and not MODELS[name].finds_new_classes:
+        raise Refusal(f"--only-known-classes is for --model guided, not for {name}; leave it out.")
+
+
 def check_noise(name: str, noise: bool) -> None:
     """Refuse --noise for a model that has no component for it."""
     if noise and not MODELS[name].has_noise:
@@ -82,12 +97,14 @@ def make_model(
     kinds: dict[str, str],
     callbacks: "Iterable[Callback]",
     noise: bool = False,
+    only_known_classes: bool = False,
 ) -> Any:
     """Return an estimator to fit.
 
     ``clusters`` is the largest number for a model that finds it, ``power`` says whether columns may be transformed (the
     model decides where None), and ``kinds``, from columns to their kinds, are for a model that takes columns of every
-    kind; ``noise`` is for a model that can set rows that belong nowhere apart.
+    kind; ``noise`` is for a model that can set rows that belong nowhere apart, ``only_known_classes`` for one that may
+    find classes without labels.
     """
     model = MODELS[name]
     settings: dict[str, Any] = {"random_state": seed, "n_jobs": jobs, "callbacks": list(callbacks)}
@@ -99,4 +116,6 @@ def make_model(
         settings["power"] = "auto" if power else False
     if noise:
         settings["noise"] = True
+    if only_known_classes:
+        settings["new_classes"] = False
     return model.estimator(**settings)

@@ -14,11 +14,19 @@ from sidelight.cli.console import Terminal, UpdateProgress
 from sidelight.cli.errors import refusing
 from sidelight.cli.extras import check_drawing
 from sidelight.cli.fit_input import FitInput, FitRequest, read_fit_input
-from sidelight.cli.models import MODELS, check_noise, check_power, check_takes, make_model
+from sidelight.cli.models import (
+    MODELS,
+    check_noise,
+    check_only_known_classes,
+    check_power,
+    check_takes,
+    chosen_model,
+    make_model,
+)
 from sidelight.cli.output import check_folder_free, check_room, output_folder
 from sidelight.cli.result.clusters import Assignment, write_clusters
 from sidelight.cli.result.folder import CLUSTERS, REPORT, Pool, is_result, write_result
-from sidelight.cli.result.summary import input_lines, scale_lines, summarise, summary_table
+from sidelight.cli.result.summary import input_lines, scale_lines, summarise, summary_table, trust_lines
 from sidelight.cli.tables.recipe import Recipe, as_numbers, recipe_columns
 
 if TYPE_CHECKING:
@@ -53,11 +61,20 @@ _BYTES_AT_LEAST = 2_000_000
     show_default=True,
     help="Chance that a link is right where its file does not say; 1 is certain.",
 )
-@click.option("--model", type=click.Choice(list(MODELS)), default="bayesian", show_default=True)
+@click.option(
+    "--model",
+    type=click.Choice(list(MODELS)),
+    help="The model; by default guided, or bayesian where --noise, --power or --no-power is given.",
+)
 @click.option(
     "--clusters",
     type=click.IntRange(min=1),
-    help="Number of clusters; the most there may be for bayesian, which finds the number itself.",
+    help="Number of clusters; the most there may be for bayesian. guided and bayesian find the number without it.",
+)
+@click.option(
+    "--only-known-classes",
+    is_flag=True,
+    help="Every row is of a labelled class: look for no new ones (guided).",
 )
 @click.option(
     "--power/--no-power",
@@ -93,9 +110,11 @@ def fit(output: Path, report: bool, force: bool, quiet: bool, as_json: bool, **a
     """
     began = time.perf_counter()
     request = FitRequest(**asked)
+    request = request._replace(model=chosen_model(request.model, power=request.power, noise=request.noise))
     terminal = Terminal(quiet=quiet, as_json=as_json)
     check_folder_free(output, force=force, ours=is_result, what="sidelight result")
     check_noise(request.model, request.noise)
+    check_only_known_classes(request.model, request.only_known_classes)
     if report:
         check_drawing()
     with terminal.progress(f"reading {request.table}"), terminal.warnings_as_notes():
@@ -111,7 +130,7 @@ def fit(output: Path, report: bool, force: bool, quiet: bool, as_json: bool, **a
     terminal.tell(f"fitting {request.model} …")
     with terminal.progress("fitting") as update, terminal.warnings_as_notes(), refusing(str(request.table)):
         model = _fitted(request, given, frame, update)
-    for line in scale_lines(model):
+    for line in (*scale_lines(model), *trust_lines(model)):
         terminal.note(line)
     probability = _probability(model)
     summary = {
@@ -152,7 +171,10 @@ def _fitted(request: FitRequest, given: FitInput, frame: Any, update: UpdateProg
     def show(progress: "Progress") -> None:
         nonlocal steps
         steps += 1
-        update(detail=f"step {steps}, bound {progress.objective * scale:.5g} per row")
+        if progress.phase == "round":
+            update(detail=f"round {steps} of the experts")
+        else:
+            update(detail=f"step {steps}, bound {progress.objective * scale:.5g} per row")
 
     model = make_model(
         request.model,
@@ -162,6 +184,7 @@ def _fitted(request: FitRequest, given: FitInput, frame: Any, update: UpdateProg
         jobs=request.jobs,
         kinds=given.features.kinds,
         noise=request.noise,
+        only_known_classes=request.only_known_classes,
         callbacks=[show],
     )
     model.set_params(keep_posterior=True)

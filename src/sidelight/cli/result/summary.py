@@ -49,6 +49,24 @@ def scale_lines(model: Any) -> list[str]:
     return [f"{words}: {', '.join(names)}" for words, names in columns.items()]
 
 
+def trust_lines(model: Any) -> list[str]:
+    """Say how well a model predicts labels that it has not seen, and which experts it relies on."""
+    scores = getattr(model, "held_out_", None)
+    if scores is None:
+        return []
+    lines = []
+    if scores.n_labels:
+        lines.append(
+            f"labels it has not seen: {scores.accuracy:.0%} right (logistic regression {scores.linear_accuracy:.0%}, "
+            f"always the largest class {scores.largest_class:.0%})"
+        )
+    if scores.n_links:
+        lines.append(f"links that are probably wrong: {int(scores.doubtful_links.sum())} of {scores.n_links}")
+    total = sum(model.expert_weights_.values())
+    trusted = sorted(model.expert_weights_.items(), key=lambda item: -item[1])
+    return [*lines, "it relies on: " + ", ".join(f"{name} {weight / total:.0%}" for name, weight in trusted)]
+
+
 def summarise(given: FitInput, model: Any, probability: FloatArray) -> dict[str, Any]:
     """Return what a fit found as plain values; the probability (n,) is that of the cluster of each row."""
     from sidelight.tables.kinds import kind_named

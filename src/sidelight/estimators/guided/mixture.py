@@ -7,7 +7,8 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sidelight._typing import AnyArray, FloatArray, IntArray, LabelArray
+from sidelight._typing import FloatArray, IntArray, LabelArray
+from sidelight.estimators.base.all_or_nothing import all_or_nothing
 from sidelight.estimators.base.clusters import KeptPosterior, cluster_names, cluster_order
 from sidelight.estimators.base.reading import TableReader
 from sidelight.estimators.bayesian.mixture import BayesianMixture
@@ -127,6 +128,7 @@ class GuidedMixture(KeptPosterior, TableReader):
         self.keep_posterior = keep_posterior
         self.callbacks = callbacks
 
+    @all_or_nothing
     def fit(
         self,
         X: Any,
@@ -139,6 +141,8 @@ class GuidedMixture(KeptPosterior, TableReader):
         sample_weight: Any = None,
     ) -> Self:
         """Fit to a table and to side information about its rows.
+
+        The estimator changes only if the fit succeeds.
 
         Parameters
         ----------
@@ -264,7 +268,7 @@ class GuidedMixture(KeptPosterior, TableReader):
         }
         self.held_out_ = found.scores
         self.n_iter_, self.converged_ = found.n_rounds, True
-        warn_of_doubts(found.scores, stacklevel=4)
+        warn_of_doubts(found.scores, stacklevel=5)
         self.link_error_ = found.link_error if len(problem.side.must_link) + len(problem.side.cannot_link) else 0.0
 
     # --- new rows ----------------------------------------------------------------------------------------------------
@@ -272,10 +276,6 @@ class GuidedMixture(KeptPosterior, TableReader):
     def predict(self, X: Any) -> LabelArray:
         """Return the cluster of each row of a table, by the experts alone."""
         return self.predict_proba(X).argmax(axis=1).astype(np.int32)
-
-    def predict_names(self, X: Any) -> AnyArray:
-        """Return the name of the cluster of each row of a table: its label, where it has one."""
-        return np.asarray(self.cluster_names_[self.predict(X)])
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probability of each cluster for each row of a table, by the experts alone."""

@@ -27,6 +27,8 @@ _SEARCH_PRICE = 0.5
 # A branch may have at most this share of the labels it should have, at least these rows, and at most this share of all.
 _MOST_LABELS = 0.34
 _LEAST_ROWS = 5
+# A class with fewer labels says nothing about where labels are missing.
+_LEAST_LABELS = 3
 _MOST_ROWS = 0.9
 # A class of few labels may by chance have all of them outside of the branch with most of its rows.
 _MOST_OF_A_CLASS = 0.8
@@ -73,6 +75,7 @@ def _excess(tree: Dendrogram, rows: _Rows, taken: BoolArray) -> FloatArray:
     n = tree.n_rows
     labelled = rows.codes >= 0
     n_labels = np.bincount(rows.codes[labelled], minlength=rows.shares.shape[1])
+    n_labels = np.where(n_labels >= _LEAST_LABELS, n_labels, 0)
     below = _sums_below(tree, rows.shares)
     sizes, strays = _sums_below(tree, np.column_stack([np.ones(n), labelled])).T
     part = np.clip(below / np.maximum(rows.shares[~taken].sum(axis=0), np.maximum(below, 1.0)), 0.0, _MOST_OF_A_CLASS)
