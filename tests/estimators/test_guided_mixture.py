@@ -193,10 +193,12 @@ def test_half_of_a_heap_is_not_a_group():
     points = np.random.default_rng(0).normal(size=(200, 2))
     assert separation(points[points[:, 0] > 0], points[points[:, 0] <= 0]) < 3
     codes = np.where(np.arange(200) % 5 == 0, 0, -1)
-    assert not unlabelled_groups(points, np.ones((200, 1)), codes)
+    assert not unlabelled_groups(points, np.ones((200, 1)), codes, np.zeros(200, dtype=int))
     apart = np.concatenate([points, points[:60] + np.array([30.0, 0.0])])
-    (group,) = unlabelled_groups(apart, np.ones((260, 1)), np.append(codes, np.full(60, -1)))
-    np.testing.assert_array_equal(group, np.arange(200, 260))
+    codes = np.append(codes, np.full(60, -1))
+    for clusters in (np.zeros(260, dtype=int), (np.arange(260) >= 200).astype(int)):
+        (group,) = unlabelled_groups(apart, np.ones((260, 1)), codes, clusters)
+        np.testing.assert_array_equal(group, np.arange(200, 260))
 
 
 # --- starts from links ------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import gammaln, logsumexp
 
 from sidelight.experts import DendrogramExpert, View
-from sidelight.experts.dendrograms import Dendrogram, expected_shares, shares_without_own, sum_cuts, ward_tree
+from sidelight.experts.dendrograms import Dendrogram, expected_shares, shares_held_out, sum_cuts, ward_tree
 from sidelight.experts.expert import Lesson
 
 A, B = 0.3, 1.5
@@ -71,12 +71,14 @@ def test_sums_over_cuts_are_those_of_enumeration(seed):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_row_held_out_is_judged_without_its_label(seed):
+def test_a_row_held_out_is_judged_without_the_labels_of_its_fold(seed):
     tree, lesson = small_problem(seed)
-    found = shares_without_own(tree, sum_cuts(tree, lesson, A, B), lesson)
-    for place, row in enumerate(lesson.rows):
-        others = lesson.part(np.delete(np.arange(4), place))
-        np.testing.assert_allclose(found[place], by_enumeration(tree, others)[1][row], rtol=1e-10)
+    lesson = lesson._replace(folds=np.array([0, 1, 1, 2]))
+    found = shares_held_out(tree, lesson, A, B)
+    for fold in range(3):
+        out = np.flatnonzero(lesson.folds == fold)
+        others = lesson.part(np.flatnonzero(lesson.folds != fold))
+        np.testing.assert_allclose(found[out], by_enumeration(tree, others)[1][lesson.rows[out]], rtol=1e-10)
 
 
 def test_classes_that_are_branches_are_recognised():

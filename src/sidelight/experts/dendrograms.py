@@ -9,7 +9,7 @@ node and s its probability to be split,
     P(node) = (1 − s) DM(node) + s P(left) P(right),
 
 and what a row may expect is the mean over the nodes above it, by the posterior probability that the cut is there. The
-trees are those of several random parts of the features; (a, b) is the pair with the most evidence, of a few.
+trees are those of several random parts of the features; b is the one of two with the most evidence.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from sidelight.experts.expert import Lesson, Opinion, normalised
 from sidelight.experts.neighbours import NearestRowsOpinion
 from sidelight.experts.view import View
 
-_PRECISIONS = (0.3,)
+_PRECISION = 0.3
 _RESOLUTIONS = (3.0, 10.0)
 # Tables of at most this many features keep them all in every tree, with random weights.
 _FEW_FEATURES = 8
@@ -118,41 +118,20 @@ def expected_shares(tree: Dendrogram, cuts: Cuts) -> FloatArray:
     return normalised(shares[:n] + reached[:n, None] * predicted[:n])
 
 
-def shares_without_own(tree: Dendrogram, cuts: Cuts, lesson: Lesson) -> FloatArray:
-    """Return the same for the labelled rows (m, classes), each as if its own label were unknown."""
+def shares_held_out(tree: Dendrogram, lesson: Lesson, precision: float, resolution: float) -> FloatArray:
+    """Return the same for the labelled rows (m, classes), each as if the labels of its fold were unknown."""
     found = np.empty((len(lesson.rows), lesson.n_classes))
-    for place, (row, code, weight) in enumerate(zip(lesson.rows, lesson.codes, lesson.weights, strict=True)):
-        path = _path(tree, row)
-        counts = cuts.counts[path].copy()
-        counts[:, code] = np.maximum(counts[:, code] - weight, 0.0)
-        here = log_dirichlet_multinomial(counts, cuts.precision)
-        log_sum = here.copy()
-        for step in range(1, len(path)):
-            node = path[step] - tree.n_rows
-            sibling = tree.left[node] if tree.right[node] == path[step - 1] else tree.right[node]
-            log_sum[step] = np.logaddexp(
-                cuts.log_stop[path[step]] + here[step],
-                cuts.log_split[path[step]] + log_sum[step - 1] + cuts.log_sum[sibling],
-            )
-        stop = np.exp(np.minimum(cuts.log_stop[path] + here - log_sum, 0.0))
-        # From the root down: the cut is at a node if it is not above, and the node stops.
-        not_above = np.append(np.cumprod((1 - stop)[:0:-1])[::-1], 1.0)
-        found[place] = (not_above * stop) @ _predicted(counts, cuts.precision)
-    return normalised(found)
+    for fold in np.unique(lesson.folds):
+        out = lesson.folds == fold
+        cuts = sum_cuts(tree, lesson.part(np.flatnonzero(~out)), precision, resolution)
+        found[out] = expected_shares(tree, cuts)[lesson.rows[out]]
+    return found
 
 
 def _predicted(counts: FloatArray, precision: float) -> FloatArray:
     """Return the expected shares (nodes, classes) of the rows below each node."""
     n_classes = counts.shape[1]
     return (counts + precision / n_classes) / (counts.sum(axis=1, keepdims=True) + precision)
-
-
-def _path(tree: Dendrogram, row: int) -> IntArray:
-    """Return the nodes from a row up to the root."""
-    path = [row]
-    while tree.parent[path[-1]] >= 0:
-        path.append(int(tree.parent[path[-1]]))
-    return np.array(path)
 
 
 @dataclass(frozen=True)
@@ -168,11 +147,10 @@ class DendrogramExpert:
         found, held_out = [], []
         for _ in range(self.n_trees):
             tree = ward_tree(random_part(view.features, random))
-            cuts = max(
-                (sum_cuts(tree, lesson, a, b) for a in _PRECISIONS for b in _RESOLUTIONS), key=lambda cut: cut.evidence
-            )
-            found.append(expected_shares(tree, cuts))
-            held_out.append(shares_without_own(tree, cuts, lesson))
+            tried = {b: sum_cuts(tree, lesson, _PRECISION, b) for b in _RESOLUTIONS}
+            resolution = max(tried, key=lambda b: tried[b].evidence)
+            found.append(expected_shares(tree, tried[resolution]))
+            held_out.append(shares_held_out(tree, lesson, _PRECISION, resolution))
         shares = np.mean(found, axis=0)
         learned = NearestRowsOpinion(view.coordinates, shares, _NEW_ROW_NEIGHBOURS)
         return Opinion(learned, shares, np.mean(held_out, axis=0))

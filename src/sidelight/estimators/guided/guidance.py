@@ -9,6 +9,7 @@ from scipy.special import logsumexp
 
 from sidelight._storable import storable
 from sidelight._typing import AnyArray, FloatArray, IntArray
+from sidelight.estimators.guided.clusters import clusters_without_statements
 from sidelight.estimators.guided.doubts import HeldOutScores, held_out_scores
 from sidelight.estimators.guided.new_classes import unlabelled_groups
 from sidelight.estimators.guided.partitions import Links, likely_partitions
@@ -140,7 +141,8 @@ def guide(
         best = turns(labelled, n_labels)
         wanted = new_classes if n_clusters is None else max(n_clusters - n_labels, 0)
         if wanted is not False and wanted != 0:
-            best = _with_new_classes(view, statements, best, wanted, labelled, turns)
+            clusters = clusters_without_statements(cells, schema, view, random)
+            best = _with_new_classes(view, statements, best, clusters, wanted, labelled, turns)
     else:
         best = _from_partitions(view, statements, n_clusters, turns, random)
     n_classes = best.log_shares.shape[1]
@@ -165,11 +167,17 @@ def _from_partitions(
 
 
 def _with_new_classes(
-    view: View, statements: Statements, labelled: Round, wanted: str | bool | int, start: Targets, turns: Turns
+    view: View,
+    statements: Statements,
+    labelled: Round,
+    clusters: IntArray,
+    wanted: str | bool | int,
+    start: Targets,
+    turns: Turns,
 ) -> Round:
     """Let groups of rows that no labelled class explains be classes of their own."""
     points = view.coordinates[:, :_START_DIMENSIONS]
-    groups = unlabelled_groups(points, np.exp(labelled.log_shares), statements.codes)
+    groups = unlabelled_groups(points, np.exp(labelled.log_shares), statements.codes, clusters)
     if wanted != "auto":
         groups = groups[: int(wanted)]
     if not groups:

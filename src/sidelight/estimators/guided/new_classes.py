@@ -1,13 +1,15 @@
-"""Classes that no label names: branches of Ward's tree in which labels are missing, though there should be some.
+"""Classes that no label names: groups of rows in which labels are missing, though there should be some.
 
-If a branch holds the share q_c of the rows that experts take for class c, and the class has m_c labels, the branch
-should hold Σ_c q_c m_c of them, and holds none with probability Π_c (1 − q_c)^m_c. Minus the logarithm of that is the
-surprise. A few labels of other classes may stray into a branch; the surprise is then that of a Poisson variable which
-should be larger. How much surprise is needed depends on how far the branch lies from the other rows of the class it is
-taken for: a part of one heap, cut off somewhere, needs much more than a heap of its own. The branches that are chosen
-exceed what they need by the most, in sum.
+The groups are branches of Ward's tree, or the clusters of a mixture that knows no labels: whichever gives more. If a
+group holds the share q_c of the rows that experts take for class c, and the class has m_c labels, the group should hold
+Σ_c q_c m_c of them, and holds none with probability Π_c (1 − q_c)^m_c. Minus the logarithm of that is the surprise. A
+few labels of other classes may stray into a group; the surprise is then that of a Poisson variable which should be
+larger. How much surprise is needed depends on how far the group lies from the other rows of the class it is taken for:
+a part of one heap, cut off somewhere, needs much more than a heap of its own. The groups that are chosen exceed what
+they need by the most, in sum.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -45,7 +47,26 @@ class _Rows(NamedTuple):
     codes: IntArray
 
 
-def unlabelled_groups(points: FloatArray, shares: FloatArray, codes: IntArray) -> list[IntArray]:
+class _Groups(NamedTuple):
+    """Groups that may be classes.
+
+    Parameters
+    ----------
+    shares : (groups, classes)
+        Sums of the probabilities of the labelled classes over the rows of each.
+    sizes, strays : (groups,)
+        Number of rows, and of rows with a label.
+    members : callable
+        Returns the rows of a group.
+    """
+
+    shares: FloatArray
+    sizes: FloatArray
+    strays: FloatArray
+    members: Callable[[int], IntArray]
+
+
+def unlabelled_groups(points: FloatArray, shares: FloatArray, codes: IntArray, clusters: IntArray) -> list[IntArray]:
     """Return groups of rows, each an array of row numbers, that no labelled class explains; the largest first.
 
     Parameters
@@ -56,47 +77,70 @@ def unlabelled_groups(points: FloatArray, shares: FloatArray, codes: IntArray) -
         Probabilities of the labelled classes.
     codes : (n,)
         Label codes, -1 unknown.
+    clusters : (n,)
+        A partition found without the labels: 0, 1, 2 and so on.
     """
     rows, tree = _Rows(points, shares, codes), ward_tree(points)
-    taken = np.zeros(len(points), dtype=bool)
-    groups: list[IntArray] = []
+    counts = np.column_stack([shares, np.ones(len(points)), codes >= 0])
+    branches = _Groups(*_columns(_sums_below(tree, counts)), lambda node: _rows_below(tree, node))
+    one_hot = (clusters[:, None] == np.arange(clusters.max() + 1)).astype(float)
+    heaps = _Groups(*_columns(one_hot.T @ counts), lambda number: np.flatnonzero(clusters == number))
+    by_branch = _without_labels(rows, branches, lambda excess: _disjoint(tree, excess))
+    by_cluster = _without_labels(rows, heaps, lambda excess: np.flatnonzero(excess > 0).tolist())
+    return sorted(max(by_branch, by_cluster, key=lambda found: found.excess).groups, key=len, reverse=True)
+
+
+def _columns(sums: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    return sums[:, :-2], sums[:, -2], sums[:, -1]
+
+
+class _Found(NamedTuple):
+    """Groups of rows, and by how much they exceed what they need, in sum."""
+
+    groups: list[IntArray]
+    excess: float
+
+
+def _without_labels(rows: _Rows, groups: _Groups, choose: Callable[[FloatArray], list[int]]) -> _Found:
+    """Return the groups that exceed what they need; ``choose`` picks some that share no rows."""
+    taken = np.zeros(len(rows.points), dtype=bool)
+    found = _Found([], 0.0)
     for _ in range(_PASSES):
-        groups = [_rows_below(tree, node) for node in _chosen(tree, _excess(tree, rows, taken))]
-        found = np.zeros(len(points), dtype=bool)
-        found[np.concatenate([*groups, np.empty(0, dtype=np.int64)])] = True
-        if np.array_equal(found, taken):
+        excess = _excess(rows, groups, taken)
+        chosen = choose(excess)
+        found = _Found([groups.members(number) for number in chosen], float(excess[chosen].sum()))
+        now = np.zeros(len(rows.points), dtype=bool)
+        now[np.concatenate([*found.groups, np.empty(0, dtype=np.int64)])] = True
+        if np.array_equal(now, taken):
             break
-        taken = found
-    return sorted(groups, key=len, reverse=True)
+        taken = now
+    return found
 
 
-def _excess(tree: Dendrogram, rows: _Rows, taken: BoolArray) -> FloatArray:
-    """Return by how much the surprise at each node exceeds what is needed; negative where it does not."""
-    n = tree.n_rows
-    labelled = rows.codes >= 0
-    n_labels = np.bincount(rows.codes[labelled], minlength=rows.shares.shape[1])
+def _excess(rows: _Rows, groups: _Groups, taken: BoolArray) -> FloatArray:
+    """Return by how much the surprise at each group exceeds what is needed; negative where it does not."""
+    n, (below, sizes, strays) = len(rows.points), groups[:3]
+    n_labels = np.bincount(rows.codes[rows.codes >= 0], minlength=rows.shares.shape[1])
     n_labels = np.where(n_labels >= _LEAST_LABELS, n_labels, 0)
-    below = _sums_below(tree, rows.shares)
-    sizes, strays = _sums_below(tree, np.column_stack([np.ones(n), labelled])).T
-    part = np.clip(below / np.maximum(rows.shares[~taken].sum(axis=0), np.maximum(below, 1.0)), 0.0, _MOST_OF_A_CLASS)
+    whole = np.maximum(rows.shares[~taken].sum(axis=0), np.maximum(below, 1.0))
+    part = np.clip(below / whole, 0.0, _MOST_OF_A_CLASS)
     expected = part @ n_labels
     surprise = np.where(
         strays == 0,
         -np.log1p(-part) @ n_labels,
         -np.log(np.maximum(poisson.cdf(strays, expected), _LEAST_PROBABILITY)),
     )
-    price = _SEARCH_PRICE * np.log(n / sizes)
+    price = _SEARCH_PRICE * np.log(n / np.maximum(sizes, 1.0))
     possible = (surprise > _NEEDED_FAR + price) & (strays <= _MOST_LABELS * expected)
     possible &= (sizes >= _LEAST_ROWS) & (sizes < _MOST_ROWS * n)
-    excess = np.full(2 * n - 1, -1.0)
+    excess = np.full(len(sizes), -1.0)
     classes = rows.shares.argmax(axis=1)
-    for node in np.flatnonzero(possible).tolist():
-        group = _rows_below(tree, node)
-        likeliest = int(below[node].argmax())
-        others = np.setdiff1d(np.flatnonzero(classes == likeliest), group)
-        apart = separation(rows.points[group], rows.points[others])
+    for number in np.flatnonzero(possible).tolist():
+        members = groups.members(number)
+        others = np.setdiff1d(np.flatnonzero(classes == below[number].argmax()), members)
+        apart = separation(rows.points[members], rows.points[others])
         needed = max(_NEEDED_FAR, _NEEDED_NEAR - _SAVED * max(apart - _CUT_APART, 0.0))
-        excess[node] = surprise[node] - needed - price[node]
+        excess[number] = surprise[number] - needed - price[number]
     return excess
 
 
@@ -116,7 +160,7 @@ def separation(group: FloatArray, others: FloatArray) -> float:
     return float(np.sqrt(max(gap @ cho_solve(cho_factor(within), gap), 0.0)))
 
 
-def _chosen(tree: Dendrogram, excess: FloatArray) -> list[int]:
+def _disjoint(tree: Dendrogram, excess: FloatArray) -> list[int]:
     """Return the disjoint nodes with the largest sum of positive excess."""
     n = tree.n_rows
     best = np.maximum(excess, 0.0)

@@ -1,0 +1,33 @@
+"""Clusters of a mixture that knows nothing but the table."""
+
+import warnings
+
+import numpy as np
+
+from sidelight._typing import AnyArray, IntArray
+from sidelight.estimators.bayesian.mixture import BayesianMixture
+from sidelight.experts.view import View
+from sidelight.tables.schema import Schema
+
+# A mixture of more rows takes longer and finds much the same clusters; of more columns it is fitted to coordinates.
+_MOST_ROWS = 1000
+_MOST_COLUMNS = 40
+# Kinds of cells that are encoded as plain numbers, and what they are to a mixture then.
+_ENCODED = {"date": "gaussian"}
+
+
+def clusters_without_statements(cells: AnyArray, schema: Schema, view: View, random: np.random.RandomState) -> IntArray:
+    """Return the cluster (n,) of each encoded row, by a Bayesian mixture of some of them; 0, 1, 2 and so on."""
+    wide = cells.shape[1] > _MOST_COLUMNS
+    table = view.coordinates if wide else cells.astype(float)
+    kinds = {column: _ENCODED.get(kind, kind) for column, kind in enumerate(schema.kinds)}
+    rows = np.sort(random.permutation(len(table))[:_MOST_ROWS])
+    model = BayesianMixture(
+        family="gaussian" if wide else kinds, power=not wide and "auto", random_state=random.randint(2**31 - 1)
+    )
+    with warnings.catch_warnings():
+        # The clusters are candidates, each of which is judged later on.
+        warnings.simplefilter("ignore")
+        model.fit(table[rows])
+        clusters = model.predict(table)
+    return np.unique(clusters, return_inverse=True)[1]
