@@ -5,8 +5,8 @@ group holds the share q_c of the rows that experts take for class c, and the cla
 Σ_c q_c m_c of them, and holds none with probability Π_c (1 − q_c)^m_c. Minus the logarithm of that is the surprise. A
 few labels of other classes may stray into a group; the surprise is then that of a Poisson variable which should be
 larger. How much surprise is needed depends on how far the group lies from the other rows of the class it is taken for:
-a part of one heap, cut off somewhere, needs much more than a heap of its own. The groups that are chosen exceed what
-they need by the most, in sum.
+a part cut off somewhere from a group needs much more than a group that lies apart. The groups that are chosen exceed
+what they need by the most, in sum.
 """
 
 from collections.abc import Callable
@@ -84,9 +84,9 @@ def unlabelled_groups(points: FloatArray, shares: FloatArray, codes: IntArray, c
     counts = np.column_stack([shares, np.ones(len(points)), codes >= 0])
     branches = _Groups(*_columns(_sums_below(tree, counts)), lambda node: _rows_below(tree, node))
     one_hot = (clusters[:, None] == np.arange(clusters.max() + 1)).astype(float)
-    heaps = _Groups(*_columns(one_hot.T @ counts), lambda number: np.flatnonzero(clusters == number))
+    separate = _Groups(*_columns(one_hot.T @ counts), lambda number: np.flatnonzero(clusters == number))
     by_branch = _without_labels(rows, branches, lambda excess: _disjoint(tree, excess))
-    by_cluster = _without_labels(rows, heaps, lambda excess: np.flatnonzero(excess > 0).tolist())
+    by_cluster = _without_labels(rows, separate, lambda excess: np.flatnonzero(excess > 0).tolist())
     return sorted(max(by_branch, by_cluster, key=lambda found: found.excess).groups, key=len, reverse=True)
 
 
