@@ -13,7 +13,12 @@ from sidelight.reproduce import SSDPGMM
 Y = np.arange(90) % 3
 X = np.random.default_rng(0).normal(size=(90, 2)) * 1.2 + np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 5.0]])[Y]
 SOME = np.where(np.arange(90) % 5 == 0, Y, -1)
-ESTIMATORS = {name: estimator for name, estimator in all_estimators() if "callbacks" in estimator().get_params()}
+# GuidedMixture, which has callbacks too, has no bound; tests/estimators/test_guided_mixture.py has what it tells them.
+ESTIMATORS = {
+    name: estimator
+    for name, estimator in all_estimators()
+    if "callbacks" in estimator().get_params() and name != "GuidedMixture"
+}
 
 
 def fit(estimator, *, side=None, y=SOME, **parameters):

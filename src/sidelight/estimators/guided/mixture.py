@@ -210,7 +210,7 @@ class GuidedMixture(KeptPosterior, TableReader):
             keep_posterior=self.keep_posterior,
             callbacks=self.callbacks,
         ).fit(X, sample_weight=sample_weight)
-        self.mixture_: BayesianMixture | None = mixture
+        self.mixture_: BayesianMixture | None = mixture.set_params(callbacks=None)
         self._guidance: Guidance | None = None
         self.labels_ = mixture.labels_
         self._posterior = mixture._posterior
