@@ -93,13 +93,16 @@ def log_shares_among(log_shares: FloatArray, classes: IntArray) -> FloatArray:
 
 
 class Found(NamedTuple):
-    """The guidance, what was held out, and for the rows that it was learned on log probabilities (n, classes)."""
+    """The guidance, what was held out, and for the rows that it was learned on log probabilities (n, classes).
+
+    The course has the score of every round.
+    """
 
     guidance: Guidance
     log_shares: FloatArray
     link_error: float
     scores: HeldOutScores
-    n_rounds: int
+    course: list[float]
 
 
 class Request(NamedTuple):
@@ -147,7 +150,7 @@ def guide(
         best = _from_partitions(view, statements, n_clusters, turns, random)
     n_classes = best.log_shares.shape[1]
     guidance = Guidance(looked, best.learned, best.weights, np.arange(n_classes))
-    return Found(guidance, best.log_shares, best.link_error, held_out_scores(best, statements), len(told))
+    return Found(guidance, best.log_shares, best.link_error, held_out_scores(best, statements), told)
 
 
 def _from_partitions(

@@ -88,6 +88,9 @@ class GuidedMixture(KeptPosterior, TableReader):
         largest class; None without side information.
     mixture_ : BayesianMixture or None
         The mixture, where there is no side information.
+    objectives_ : list of float
+        After every round, minus the mean log probability of the statements held out; without side information, minus the
+        bounds of the mixture.
     n_iter_, converged_ : int, bool
         Rounds of the experts, of which the best is kept.
 
@@ -219,6 +222,7 @@ class GuidedMixture(KeptPosterior, TableReader):
         self.expert_weights_ = {"mixture": 1.0}
         self.link_error_ = 0.0
         self.held_out_: HeldOutScores | None = None
+        self.objectives_ = [-bound for bound in mixture.lower_bounds_]
         self.n_iter_, self.converged_ = mixture.n_iter_, mixture.converged_
 
     # --- with side information ---------------------------------------------------------------------------------------
@@ -267,7 +271,8 @@ class GuidedMixture(KeptPosterior, TableReader):
             expert.name: float(weight) for expert, weight in zip(EXPERTS, found.guidance.weights, strict=True)
         }
         self.held_out_ = found.scores
-        self.n_iter_, self.converged_ = found.n_rounds, True
+        self.objectives_ = [-score for score in found.course]
+        self.n_iter_, self.converged_ = len(found.course), True
         warn_of_doubts(found.scores, stacklevel=5)
         self.link_error_ = found.link_error if len(problem.side.must_link) + len(problem.side.cannot_link) else 0.0
 
