@@ -95,13 +95,14 @@ def log_shares_among(log_shares: FloatArray, classes: IntArray) -> FloatArray:
 class Found(NamedTuple):
     """The guidance, what was held out, and for the rows that it was learned on log probabilities (n, classes).
 
-    The course has the score of every round.
+    The score is that of the round that is kept, the course has the scores of all.
     """
 
     guidance: Guidance
     log_shares: FloatArray
     link_error: float
     scores: HeldOutScores
+    score: float
     course: list[float]
 
 
@@ -150,7 +151,7 @@ def guide(
         best = _from_partitions(view, statements, n_clusters, turns, random)
     n_classes = best.log_shares.shape[1]
     guidance = Guidance(looked, best.learned, best.weights, np.arange(n_classes))
-    return Found(guidance, best.log_shares, best.link_error, held_out_scores(best, statements), told)
+    return Found(guidance, best.log_shares, best.link_error, held_out_scores(best, statements), best.score, told)
 
 
 def _from_partitions(

@@ -88,9 +88,9 @@ class GuidedMixture(KeptPosterior, TableReader):
         largest class; None without side information.
     mixture_ : BayesianMixture or None
         The mixture, where there is no side information.
-    objectives_ : list of float
-        After every round, minus the mean log probability of the statements held out; without side information, minus the
-        bounds of the mixture.
+    objective_, objectives_ : float, list of float
+        Of the round that is kept, and after every round: minus the mean log probability of the statements held out; without side information, minus
+        the bounds of the mixture.
     n_iter_, converged_ : int, bool
         Rounds of the experts, of which the best is kept.
 
@@ -223,6 +223,7 @@ class GuidedMixture(KeptPosterior, TableReader):
         self.link_error_ = 0.0
         self.held_out_: HeldOutScores | None = None
         self.objectives_ = [-bound for bound in mixture.lower_bounds_]
+        self.objective_ = self.objectives_[-1]
         self.n_iter_, self.converged_ = mixture.n_iter_, mixture.converged_
 
     # --- with side information ---------------------------------------------------------------------------------------
@@ -271,7 +272,7 @@ class GuidedMixture(KeptPosterior, TableReader):
             expert.name: float(weight) for expert, weight in zip(EXPERTS, found.guidance.weights, strict=True)
         }
         self.held_out_ = found.scores
-        self.objectives_ = [-score for score in found.course]
+        self.objectives_, self.objective_ = [-score for score in found.course], -found.score
         self.n_iter_, self.converged_ = len(found.course), True
         warn_of_doubts(found.scores, stacklevel=5)
         self.link_error_ = found.link_error if len(problem.side.must_link) + len(problem.side.cannot_link) else 0.0
