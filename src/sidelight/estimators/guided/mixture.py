@@ -89,8 +89,8 @@ class GuidedMixture(KeptPosterior, TableReader):
     mixture_ : BayesianMixture or None
         The mixture, where there is no side information.
     objective_, objectives_ : float, list of float
-        Of the round that is kept, and after every round: minus the mean log probability of the statements held out; without side information, minus
-        the bounds of the mixture.
+        Of the round that is kept, and after every round: minus the mean log probability of the statements held out;
+        without side information, minus the bounds of the mixture.
     n_iter_, converged_ : int, bool
         Rounds of the experts, of which the best is kept.
 
