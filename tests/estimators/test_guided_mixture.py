@@ -161,6 +161,21 @@ def test_blocks_share_a_class():
     assert len(set(model.labels_[[12, 15, 18]])) == 1
 
 
+@pytest.mark.parametrize("known", ["must-links", "cannot-links", "blocks"])
+def test_statements_of_one_kind_leave_the_number_of_classes_to_the_table(known):
+    table, y = heaps(120)
+    links = with_links(y, 60)
+    given = {
+        "must-links": {"must_link": links["must_link"]},
+        "cannot-links": {"cannot_link": links["cannot_link"]},
+        "blocks": {"side": SideInformation.build(120, blocks=[[0, 3, 6], [1, 4], [2, 5, 8]])},
+    }[known]
+    model = GuidedMixture(random_state=0).fit(table, **given)
+    assert model.n_clusters_ == 3
+    assert adjusted_rand_score(y, model.labels_) > 0.9
+    assert not model.violations_
+
+
 def test_links_add_to_labels():
     table, y = heaps(150, seed=3)
     partial = np.where(np.arange(150) < 6, y, -1)

@@ -148,6 +148,10 @@ def guide(
             clusters = clusters_without_statements(cells, schema, view, random)
             best = _with_new_classes(view, statements, best, clusters, wanted, labelled, turns)
     else:
+        if n_clusters is None and len(np.unique(statements.same)) < 2:
+            # Links of one kind, or blocks alone, do not say how many classes there are.
+            clusters = clusters_without_statements(cells, schema, view, random)
+            n_clusters = max(int(clusters.max()) + 1, 2)
         best = _from_partitions(view, statements, n_clusters, turns, random)
     n_classes = best.log_shares.shape[1]
     guidance = Guidance(looked, best.learned, best.weights, np.arange(n_classes))
