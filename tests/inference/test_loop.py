@@ -59,4 +59,4 @@ def test_a_bound_that_is_not_a_number_is_refused(bound):
 
 
 def test_an_ordinary_bound_is_not_refused():
-    refuse_unbounded(-1e300)
+    assert refuse_unbounded(-1e300) is None

@@ -216,7 +216,7 @@ def distinct_names(path: Path, header: Sequence[str]) -> tuple[str, ...]:
 
 
 def _holds_codes(column: Any) -> bool:
-    """Say whether a column of text holds digits that begin with a zero, such as postal codes: they are no numbers."""
+    """Say whether a column of text holds digits that begin with a zero, such as postal codes: they are not numbers."""
     compute = arrow("compute")
     return bool(compute.any(compute.match_substring_regex(column, r"^\s*0[0-9]+\s*$")).as_py())
 

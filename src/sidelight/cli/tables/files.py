@@ -78,7 +78,7 @@ class ArrowFile:
             whole = arrow("compute").cast(column, pa.int64(), safe=False)
             if whole.cast(pa.float64()).equals(column.cast(pa.float64())):
                 column = whole
-        # Whole numbers beyond 2^53 lose digits as floats, which is no reason to stop.
+        # Whole numbers beyond 2^53 lose digits as floats, which does not matter here.
         safe = not (pa.types.is_integer(column.type) and pa.types.is_floating(kind))
         try:
             return column.cast(kind, safe=safe)

@@ -72,8 +72,6 @@ class Round(NamedTuple):
         How far each is trusted.
     log_shares : (n, classes)
         Log probabilities of the classes; of rows that were learned from, as if their class were unknown.
-    targets : Targets
-        What was learned from.
     score : float
         Mean log probability of the statements.
     link_error : float
@@ -84,7 +82,6 @@ class Round(NamedTuple):
     learned: tuple[LearnedExpert, ...]
     weights: FloatArray
     log_shares: FloatArray
-    targets: Targets
     score: float
     link_error: float
     accuracies: FloatArray
@@ -154,7 +151,6 @@ def consult(
         tuple(opinion.learned for opinion in opinions),
         weights,
         log_shares,
-        targets,
         log_probability(log_shares[asked], held)[0] / max(len(labelled) + len(statements.pairs), 1),
         held.link_error,
         _accuracies(rows[:, labelled], statements.codes[labelled]),
