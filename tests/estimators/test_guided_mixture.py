@@ -58,6 +58,10 @@ def test_labels_are_respected_and_probabilities_are_probabilities():
         "dendrograms",
         "labelled Gaussians",
         "Gaussians",
+        "mixture",
+        "linear pupil",
+        "forest pupil",
+        "Gaussian pupil",
     }
 
 

@@ -6,7 +6,15 @@ from scipy.stats import multivariate_t
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.linear_model import LogisticRegression
 
-from sidelight.experts import DendrogramExpert, ForestExpert, GaussianExpert, LinearExpert, NeighbourExpert, View
+from sidelight.experts import (
+    ClusterExpert,
+    DendrogramExpert,
+    ForestExpert,
+    GaussianExpert,
+    LinearExpert,
+    NeighbourExpert,
+    View,
+)
 from sidelight.experts.expert import FLOOR, Lesson, floored
 from sidelight.experts.folds import lesson_of, stratified_folds
 from sidelight.experts.forest import _as_arrays
@@ -18,6 +26,8 @@ POINTS = np.array([[0.0, 0.0, 0.0], [2.0, 0.0, 1.0], [0.0, 3.0, -1.0]])[Y] + np.
     size=(60, 3)
 )
 VIEW = View(POINTS, POINTS)
+# Clusters that are the classes, nearly.
+MEMBERSHIPS = np.where(Y[:, None] == np.arange(3), 0.9, 0.05)
 EXPERTS = (
     LinearExpert(),
     ForestExpert(n_trees=30),
@@ -25,6 +35,7 @@ EXPERTS = (
     DendrogramExpert(n_trees=2),
     GaussianExpert("labelled Gaussians", 0.1, unlabelled_weight=0.0),
     GaussianExpert("Gaussians", 0.1, unlabelled_weight=0.1),
+    ClusterExpert(MEMBERSHIPS),
 )
 EVERY = pytest.mark.parametrize("expert", EXPERTS, ids=[expert.name for expert in EXPERTS])
 
@@ -116,6 +127,19 @@ def test_gaussian_densities_are_student_t():
     )
     found = learned.log_joint(POINTS)
     np.testing.assert_allclose(found[:, 0] - found[:, 1], expected[:, 0] - expected[:, 1], rtol=1e-9)
+
+
+def test_clusters_are_read_through_the_labels_and_without_those_of_a_fold():
+    """Two clusters, three labels: the shares of each cluster by hand."""
+    memberships = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.25, 0.75]])
+    known = Lesson(np.array([0, 1, 2]), np.array([0, 0, 1]), np.ones(3), np.array([0, 1, 0]), 2)
+    points = np.arange(4.0)[:, None]
+    opinion = ClusterExpert(memberships).consult(View(points, points), known, np.random.RandomState(0))
+    # Of all labels, each class counted once more, 3/5 are of the first class; they count as one row of each cluster.
+    first, second = (2 + 0.6) / 3, 0.6 / 2
+    np.testing.assert_allclose(opinion.rows[:, 0], [first, first, second, 0.25 * first + 0.75 * second])
+    # Without rows 0 and 2 there is one label of the first class, in the first cluster.
+    np.testing.assert_allclose(opinion.held_out[0, 0], (1 + 2 / 3) / 2)
 
 
 def test_no_class_is_impossible_to_an_expert():

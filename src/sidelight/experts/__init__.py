@@ -9,10 +9,12 @@ linear        multinomial logistic regression
 forest        extremely randomised trees
 neighbours    labels that spread over a graph of neighbours
 dendrograms   Ward's trees, read through the labels
+clusters      clusters found without labels, read through the labels
 gaussians     Gaussian classes, with and without the rows whose class is unknown
 stack         how far to trust each: weights learned on opinions about rows held out, and on links
 """
 
+from sidelight.experts.clusters import ClusterExpert
 from sidelight.experts.dendrograms import DendrogramExpert
 from sidelight.experts.expert import Expert, LearnedExpert, Lesson, Opinion
 from sidelight.experts.forest import ForestExpert
@@ -23,6 +25,7 @@ from sidelight.experts.stack import learn_weights
 from sidelight.experts.view import TableView, View, learn_view
 
 __all__ = [
+    "ClusterExpert",
     "DendrogramExpert",
     "Expert",
     "ForestExpert",

@@ -15,7 +15,9 @@ from scipy.special import logsumexp
 from sidelight._typing import BoolArray, FloatArray, IntArray
 
 LABEL_ERROR = 0.001
-_STRENGTH = 1.0
+# Strength of the prior weights: with many statements, and what is added with one for each class. Opinions held out are
+# those of experts that have learned from fewer statements; where there are few of them this matters more.
+_STRENGTH, _MORE_WITH_FEW = 0.2, 5.0
 _LEAST_LOG_WEIGHT, _MOST_LOG_WEIGHT = np.log(1e-3), np.log(5.0)
 
 
@@ -72,9 +74,11 @@ def log_probability(log_shares: FloatArray, held: HeldOut) -> tuple[float, Float
     return value, gradient
 
 
-def learn_weights(held: HeldOut, prior_weights: Sequence[float], strength: float = _STRENGTH) -> FloatArray:
+def learn_weights(held: HeldOut, prior_weights: Sequence[float]) -> FloatArray:
     """Return the weights that make the statements most probable, near the prior weights where statements are few."""
     prior = np.log(np.asarray(prior_weights, dtype=float))
+    n_statements = len(held.labelled) + len(held.pairs)
+    strength = _STRENGTH + _MORE_WITH_FEW * held.opinions.shape[2] / max(n_statements, 1)
 
     def loss(log_weights: FloatArray) -> tuple[float, FloatArray]:
         weights = np.exp(log_weights)

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 
-from sidelight._typing import AnyArray, IntArray
+from sidelight._typing import AnyArray, FloatArray
 from sidelight.estimators.bayesian.mixture import BayesianMixture
 from sidelight.experts.view import View
 from sidelight.tables.schema import Schema
@@ -16,8 +16,10 @@ _MOST_COLUMNS = 40
 _ENCODED = {"date": "gaussian"}
 
 
-def clusters_without_statements(cells: AnyArray, schema: Schema, view: View, random: np.random.RandomState) -> IntArray:
-    """Return the cluster (n,) of each encoded row, by a Bayesian mixture of some of them; 0, 1, 2 and so on."""
+def clusters_without_statements(
+    cells: AnyArray, schema: Schema, view: View, random: np.random.RandomState
+) -> FloatArray:
+    """Return the probability (n, clusters) of each cluster for encoded rows, by a Bayesian mixture of some of them."""
     wide = cells.shape[1] > _MOST_COLUMNS
     table = view.coordinates if wide else cells.astype(float)
     kinds = {column: _ENCODED.get(kind, kind) for column, kind in enumerate(schema.kinds)}
@@ -29,5 +31,4 @@ def clusters_without_statements(cells: AnyArray, schema: Schema, view: View, ran
         # The clusters are candidates, each of which is judged later on.
         warnings.simplefilter("ignore")
         model.fit(table[rows])
-        clusters = model.predict(table)
-    return np.unique(clusters, return_inverse=True)[1]
+        return model.predict_proba(table)

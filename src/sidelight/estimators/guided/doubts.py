@@ -32,8 +32,8 @@ class HeldOutScores:
     largest_class : float
         Share of the most frequent label: what is right without looking at the table.
     information : float
-        What the table says about a label, on average: the log probability of the labels less that by their shares
-        alone, in nats.
+        What the table says about a label at least: the mean log probability of the labels less that by their shares
+        alone, in nats, less one standard error of this mean.
     doubtful_links : (n_links,) bool
         Links that are more probably wrong than right, must-links first, in the order of the side information.
     """
@@ -58,7 +58,7 @@ def held_out_scores(found: Round, statements: Statements) -> HeldOutScores:
         counts = np.bincount(codes)
         largest = float(counts.max() / len(codes))
         known = found.log_shares[labelled, codes] - np.log(counts[codes] / len(codes))
-        information = float(known.mean())
+        information = float(known.mean() - known.std() / np.sqrt(len(known)))
     doubtful = wrong_links(found.log_shares, statements, found.link_error) > 0.5
     return HeldOutScores(len(labelled), len(statements.pairs), accuracy, linear, largest, information, doubtful)
 

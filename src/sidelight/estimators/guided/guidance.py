@@ -13,6 +13,7 @@ from sidelight.estimators.guided.clusters import clusters_without_statements
 from sidelight.estimators.guided.doubts import HeldOutScores, held_out_scores
 from sidelight.estimators.guided.new_classes import unlabelled_groups
 from sidelight.estimators.guided.partitions import Links, likely_partitions
+from sidelight.estimators.guided.pupils import PUPILS, with_pupils
 from sidelight.estimators.guided.rounds import (
     FIRST_LINK_ERROR,
     Round,
@@ -22,6 +23,7 @@ from sidelight.estimators.guided.rounds import (
     targets_of_partition,
 )
 from sidelight.experts import (
+    ClusterExpert,
     DendrogramExpert,
     Expert,
     ForestExpert,
@@ -39,7 +41,7 @@ from sidelight.inference.progress import Callback, Progress
 from sidelight.side import SideInformation
 from sidelight.tables.schema import Schema
 
-# A new expert is one more in this list.
+# A new expert is one more in this list; that of the mixture of the table comes last.
 EXPERTS: tuple[Expert, ...] = (
     LinearExpert(),
     ForestExpert(),
@@ -93,12 +95,13 @@ def log_shares_among(log_shares: FloatArray, classes: IntArray) -> FloatArray:
 
 
 class Found(NamedTuple):
-    """The guidance, what was held out, and for the rows that it was learned on log probabilities (n, classes).
+    """The guidance, the experts' names, and for the rows it was learned on log probabilities (n, classes).
 
     The score is that of the round that is kept, the course has the scores of all.
     """
 
     guidance: Guidance
+    names: tuple[str, ...]
     log_shares: FloatArray
     link_error: float
     scores: HeldOutScores
@@ -128,6 +131,9 @@ def guide(
     looked = learn_view(cells, schema)
     view, statements = looked(cells), Statements.of(side)
     n_labels = len(side.label_names)
+    memberships = clusters_without_statements(cells, schema, view, random)
+    clusters = np.unique(memberships.argmax(axis=1), return_inverse=True)[1]
+    experts = (*EXPERTS, ClusterExpert(memberships))
     told: list[float] = []
 
     def tell(score: float) -> None:
@@ -138,34 +144,39 @@ def guide(
 
     def turns(start: Targets, n_classes: int) -> Round:
         rounds = _ROUNDS if len(statements.pairs) else 1
-        return take_turns(view, statements, start, n_classes, EXPERTS, rounds, link_confidence, random, tell)
+        return take_turns(view, statements, start, n_classes, experts, rounds, link_confidence, random, tell)
 
     if n_labels:
         labelled = Targets(side.labels, weights)
         best = turns(labelled, n_labels)
         wanted = new_classes if n_clusters is None else max(n_clusters - n_labels, 0)
         if wanted is not False and wanted != 0:
-            clusters = clusters_without_statements(cells, schema, view, random)
             best = _with_new_classes(view, statements, best, clusters, wanted, labelled, turns)
     else:
         if n_clusters is None and len(np.unique(statements.same)) < 2:
             # Links of one kind, or blocks alone, do not say how many classes there are.
-            clusters = clusters_without_statements(cells, schema, view, random)
             n_clusters = max(int(clusters.max()) + 1, 2)
-        best = _from_partitions(view, statements, n_clusters, turns, random)
-    n_classes = best.log_shares.shape[1]
-    guidance = Guidance(looked, best.learned, best.weights, np.arange(n_classes))
-    return Found(guidance, best.log_shares, best.link_error, held_out_scores(best, statements), best.score, told)
+        best = _from_partitions(view, statements, clusters, n_clusters, turns, random)
+    scores = held_out_scores(best, statements)
+    joined = with_pupils(view, statements, best, random)
+    guidance = Guidance(looked, joined.learned, joined.weights, np.arange(joined.log_shares.shape[1]))
+    names = (*(expert.name for expert in experts), *(pupil.expert.name for pupil in PUPILS))
+    return Found(guidance, names, joined.log_shares, best.link_error, scores, best.score, told)
 
 
 def _from_partitions(
-    view: View, statements: Statements, n_clusters: int | None, turns: Turns, random: np.random.RandomState
+    view: View,
+    statements: Statements,
+    clusters: IntArray,
+    n_clusters: int | None,
+    turns: Turns,
+    random: np.random.RandomState,
 ) -> Round:
     """Start from the partitions that predict links best, and keep what makes the links most probable."""
     points = view.coordinates[:, :_START_DIMENSIONS]
     links = Links(statements.pairs, statements.same)
     rounds = []
-    for partition in likely_partitions(points, links, n_clusters, _STARTS, random):
+    for partition in likely_partitions(points, clusters, links, n_clusters, _STARTS, random):
         n_classes = int(partition.classes.max()) + 1
         start = targets_of_partition(partition.classes, n_classes, statements, FIRST_LINK_ERROR)
         rounds.append(turns(start, n_classes))

@@ -14,7 +14,7 @@ from sidelight.estimators.base.reading import TableReader
 from sidelight.estimators.bayesian.mixture import BayesianMixture
 from sidelight.estimators.guided.core import core_of
 from sidelight.estimators.guided.doubts import HeldOutScores, warn_of_doubts
-from sidelight.estimators.guided.guidance import EXPERTS, Guidance, Request, guide
+from sidelight.estimators.guided.guidance import Guidance, Request, guide
 from sidelight.estimators.guided.rounds import linked_shares
 from sidelight.estimators.registry import register
 from sidelight.estimators.starts.sample import Problem
@@ -269,7 +269,7 @@ class GuidedMixture(KeptPosterior, TableReader):
         self.n_clusters_ = len(order)
         self.cluster_names_ = cluster_names(names.tolist(), order)
         self.expert_weights_ = {
-            expert.name: float(weight) for expert, weight in zip(EXPERTS, found.guidance.weights, strict=True)
+            name: float(weight) for name, weight in zip(found.names, found.guidance.weights, strict=True)
         }
         self.held_out_ = found.scores
         self.objectives_, self.objective_ = [-score for score in found.course], -found.score

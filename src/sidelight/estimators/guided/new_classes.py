@@ -27,7 +27,7 @@ _SAVED = 2.0
 # How much of the logarithm of the number of such branches is needed beside.
 _SEARCH_PRICE = 0.5
 # A branch may have at most this share of the labels it should have, at least these rows, and at most this share of all.
-_MOST_LABELS = 0.34
+_MOST_LABELS = 0.1
 _LEAST_ROWS = 5
 # A class with fewer labels says nothing about where labels are missing.
 _LEAST_LABELS = 3

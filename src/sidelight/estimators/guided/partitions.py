@@ -49,19 +49,27 @@ class Partition(NamedTuple):
 
 
 def likely_partitions(
-    points: FloatArray, links: Links, n_classes: int | None, most: int, random: np.random.RandomState
+    points: FloatArray,
+    clusters: IntArray,
+    links: Links,
+    n_classes: int | None,
+    most: int,
+    random: np.random.RandomState,
 ) -> list[Partition]:
-    """Return a few different partitions, the most promising first; of ``n_classes`` where that is known."""
+    """Return a few different partitions, the most promising first; of ``n_classes`` where that is known.
+
+    ``clusters`` (n,), found without the links, are groups to start from, as the cuts of trees are.
+    """
     folds = random.permutation(len(links.same)) % N_FOLDS
     tables: dict[tuple[str, int, int], FloatArray] = {}
     for fold in range(min(N_FOLDS, len(links.same))):
         out = folds == fold
         held = links.take(out)
-        for key, classes in _paths(points, links.take(~out), n_classes):
+        for key, classes in _paths(points, clusters, links.take(~out), n_classes):
             tables[key] = tables.get(key, np.zeros((2, 2))) + contingency(classes, held)
     price = _CLASS_PRICE / max(len(links.same), 1)
     scores = {key: predictiveness(table) - price * key[-1] for key, table in tables.items()}
-    found = dict(_paths(points, links, n_classes))
+    found = dict(_paths(points, clusters, links, n_classes))
     chosen: list[Partition] = []
     for key in sorted(found, key=lambda key: -scores.get(key, -1.0)):
         if all(adjusted_rand_score(found[key], other.classes) < _ALIKE for other in chosen):
@@ -71,8 +79,20 @@ def likely_partitions(
     return chosen
 
 
-def _paths(points: FloatArray, links: Links, n_classes: int | None) -> Iterable[tuple[tuple[str, int, int], IntArray]]:
+def _paths(
+    points: FloatArray, clusters: IntArray, links: Links, n_classes: int | None
+) -> Iterable[tuple[tuple[str, int, int], IntArray]]:
     """Yield partitions by metric, number of groups and number of classes."""
+
+    def possible(
+        name: str, groups: IntArray, coordinates: FloatArray
+    ) -> Iterable[tuple[tuple[str, int, int], IntArray]]:
+        for classes in joined(groups, coordinates, links):
+            number = int(classes.max()) + 1
+            if number == n_classes or (n_classes is None and number >= 2):
+                yield (name, int(groups.max()) + 1, number), classes
+
+    yield from possible("clusters", clusters, points)
     metrics = {"table": points, "links": in_learned_metric(points, links)}
     for name, coordinates in metrics.items():
         tree = linkage(coordinates, "ward")
@@ -81,10 +101,7 @@ def _paths(points: FloatArray, links: Links, n_classes: int | None) -> Iterable[
             cuts = [cut for cut in dict.fromkeys((n_classes, *cuts, 2 * n_classes, 4 * n_classes)) if cut >= n_classes]
         for cut in cuts:
             groups = np.unique(fcluster(tree, cut, "maxclust"), return_inverse=True)[1]
-            for classes in joined(groups, coordinates, links):
-                number = int(classes.max()) + 1
-                if number == n_classes or (n_classes is None and number >= 2):
-                    yield (name, cut, number), classes
+            yield from possible(name, groups, coordinates)
 
 
 def joined(groups: IntArray, points: FloatArray, links: Links) -> Iterable[IntArray]:

@@ -24,6 +24,8 @@ FIRST_LINK_ERROR = 0.02
 _LEAST_LINK_ERROR, _MOST_LINK_ERROR = 0.002, 0.15
 _PRIOR_LINKS = 20.0
 _LINK_ERROR_STEPS = 20
+# How often weights and the link error are learned in turn.
+_TURNS = 2
 _TINY = 1e-300
 # Rows that are believed to be of a class with less certainty than this teach nothing.
 _LEAST_CERTAINTY = 0.1
@@ -143,10 +145,14 @@ def consult(
         statements.same,
         FIRST_LINK_ERROR if link_confidence is None else 1 - link_confidence,
     )
-    weights = learn_weights(held, [expert.prior_weight for expert in experts])
-    log_shares = combined(rows, weights)
+    prior_weights = [expert.prior_weight for expert in experts]
+    weights = learn_weights(held, prior_weights)
     if link_confidence is None and len(statements.pairs):
-        held = held._replace(link_error=learned_link_error(log_shares, statements))
+        # Experts are trusted too little while wrong links are taken for right ones.
+        for _ in range(_TURNS):
+            held = held._replace(link_error=learned_link_error(combined(rows, weights), statements))
+            weights = learn_weights(held, prior_weights)
+    log_shares = combined(rows, weights)
     return Round(
         tuple(opinion.learned for opinion in opinions),
         weights,

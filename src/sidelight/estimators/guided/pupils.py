@@ -1,0 +1,89 @@
+"""Pupils: experts that learn from what the others together believe of all rows.
+
+Few labels leave most of a table unseen by an expert that learns from labels alone. A pupil learns from every row, as
+the class it is believed to have, and gives its opinion on a row without having been told what is believed of it. Where
+the others disagree within a group of similar rows, it takes the side of the majority (as in self-training, with several
+teachers). The fewer statements there are, the more pupils count. They agree with each other more often than they are
+right, so all opinions together are tempered until rows are, on average, as certain as to the teachers alone, whose
+probabilities were learned on statements held out.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import log_softmax, softmax
+
+from sidelight._typing import FloatArray
+from sidelight.estimators.guided.rounds import Round, Statements, linked_shares
+from sidelight.experts import ForestExpert, GaussianExpert, LinearExpert, View
+from sidelight.experts.expert import Expert, Lesson, floored
+from sidelight.experts.folds import stratified_folds
+
+
+class Pupil(NamedTuple):
+    """An expert, and how much its opinion counts where there are no statements; its teachers count one in sum."""
+
+    expert: Expert
+    weight: float
+
+
+PUPILS = (
+    Pupil(LinearExpert("linear pupil"), 0.2),
+    Pupil(ForestExpert("forest pupil"), 0.4),
+    Pupil(GaussianExpert("Gaussian pupil", 0.1, unlabelled_weight=0.0), 0.1),
+)
+# How much less the teachers count where pupils count fully.
+_TEACHERS_LESS = 0.6
+# With this many statements for each class, pupils count half.
+_STATEMENTS = 10.0
+# How much a row counts whose class is believed with certainty.
+_BELIEVED = 0.2
+_FOLDS = 2
+# Scores are at most twice or half as large.
+_MOST_LOG_FACTOR = float(np.log(2.0))
+
+
+def with_pupils(view: View, statements: Statements, teachers: Round, random: np.random.RandomState) -> Round:
+    """Let pupils learn from what the experts of a round believe, and join them."""
+    n_classes = teachers.log_shares.shape[1]
+    lesson = _beliefs(teachers, statements, random)
+    n_statements = len(statements.pairs) + np.count_nonzero(statements.codes >= 0)
+    part = _STATEMENTS * n_classes / (_STATEMENTS * n_classes + n_statements)
+    opinions = [pupil.expert.consult(view, lesson, random) for pupil in PUPILS]
+    spoken = np.array([teachers.log_shares, *(floored(opinion.held_out) for opinion in opinions)])
+    weights = part * np.array([pupil.weight for pupil in PUPILS])
+    teaching = 1 - _TEACHERS_LESS * part
+    scores = np.tensordot(np.concatenate([[teaching], weights]), spoken, 1)
+    temper = tempering(scores, float(np.exp(teachers.log_shares.max(axis=1)).mean()))
+    return teachers._replace(
+        learned=(*teachers.learned, *(opinion.learned for opinion in opinions)),
+        weights=temper * np.concatenate([teaching * teachers.weights, weights]),
+        log_shares=np.asarray(log_softmax(temper * scores, axis=1)),
+    )
+
+
+def tempering(scores: FloatArray, certainty: float) -> float:
+    """Return the factor with which scores (n, classes) have this mean certainty, the largest probability of a row.
+
+    Where no factor between a half and two does, scores stay as they are.
+    """
+
+    def excess(log_factor: float) -> float:
+        return float(softmax(np.exp(log_factor) * scores, axis=1).max(axis=1).mean()) - certainty
+
+    if excess(-_MOST_LOG_FACTOR) >= 0 or excess(_MOST_LOG_FACTOR) <= 0:
+        return 1.0
+    return float(np.exp(brentq(excess, -_MOST_LOG_FACTOR, _MOST_LOG_FACTOR, xtol=1e-6)))
+
+
+def _beliefs(teachers: Round, statements: Statements, random: np.random.RandomState) -> Lesson:
+    """Return all rows with the class they are believed to have; what is stated counts more."""
+    shares: FloatArray = np.exp(teachers.log_shares)
+    rows, known = linked_shares(teachers.log_shares, statements.side, teachers.link_error)
+    shares[rows] = known
+    certainty = np.square(shares.max(axis=1))
+    codes = shares.argmax(axis=1)
+    weights = np.where(statements.codes >= 0, 1.0, _BELIEVED * certainty)
+    weights[rows] = np.maximum(weights[rows], certainty[rows])
+    return Lesson(np.arange(len(codes)), codes, weights, stratified_folds(codes, random, _FOLDS), shares.shape[1])
