@@ -113,6 +113,18 @@ def test_the_number_of_clusters_can_be_given():
     assert GuidedMixture(4, random_state=0).fit(table).n_clusters_ == 4
 
 
+def test_more_clusters_than_rows_are_refused():
+    for given in ({}, {"cannot_link": [(0, 1)]}, {"y": ["a", "b", None, None]}):
+        with pytest.raises(ValueError, match=r"n_clusters=5 is more than the n_samples = 4 rows that count"):
+            GuidedMixture(5).fit(np.arange(4.0)[:, None], **given)
+
+
+def test_rows_that_are_all_alike_can_be_linked():
+    model = GuidedMixture(3, random_state=0).fit(np.zeros((6, 2)), must_link=[(0, 1)], cannot_link=[(2, 3)])
+    assert model.n_clusters_ == 3
+    assert not model.violations_
+
+
 def test_wrong_links_are_found_and_outvoted():
     table, y = heaps(300)
     given = with_links(y, 200, wrong=0.1)

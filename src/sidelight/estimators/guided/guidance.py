@@ -12,7 +12,7 @@ from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.estimators.guided.clusters import clusters_without_statements
 from sidelight.estimators.guided.doubts import HeldOutScores, held_out_scores
 from sidelight.estimators.guided.new_classes import unlabelled_groups
-from sidelight.estimators.guided.partitions import Links, likely_partitions
+from sidelight.estimators.guided.partitions import Links, likely_partition
 from sidelight.estimators.guided.pupils import PUPILS, with_pupils
 from sidelight.estimators.guided.rounds import (
     FIRST_LINK_ERROR,
@@ -51,7 +51,6 @@ EXPERTS: tuple[Expert, ...] = (
     GaussianExpert("Gaussians", 0.12, unlabelled_weight=0.1),
 )
 _ROUNDS = 3
-_STARTS = 2
 _START_DIMENSIONS = 20
 # How much a row counts that is taken for one of a new class.
 _NEW_WEIGHT = 0.5
@@ -156,7 +155,7 @@ def guide(
         if n_clusters is None and len(np.unique(statements.same)) < 2:
             # Links of one kind, or blocks alone, do not say how many classes there are.
             n_clusters = max(int(clusters.max()) + 1, 2)
-        best = _from_partitions(view, statements, clusters, n_clusters, turns, random)
+        best = _from_partition(view, statements, clusters, n_clusters, turns, random)
     scores = held_out_scores(best, statements)
     joined = with_pupils(view, statements, best, random)
     guidance = Guidance(looked, joined.learned, joined.weights, np.arange(joined.log_shares.shape[1]))
@@ -164,7 +163,7 @@ def guide(
     return Found(guidance, names, joined.log_shares, best.link_error, scores, best.score, told)
 
 
-def _from_partitions(
+def _from_partition(
     view: View,
     statements: Statements,
     clusters: IntArray,
@@ -172,17 +171,12 @@ def _from_partitions(
     turns: Turns,
     random: np.random.RandomState,
 ) -> Round:
-    """Start from the partitions that predict links best, and keep what makes the links most probable."""
+    """Start from the partition that predicts links best."""
     points = view.coordinates[:, :_START_DIMENSIONS]
     links = Links(statements.pairs, statements.same)
-    rounds = []
-    for partition in likely_partitions(points, clusters, links, n_clusters, _STARTS, random):
-        n_classes = int(partition.classes.max()) + 1
-        start = targets_of_partition(partition.classes, n_classes, statements, FIRST_LINK_ERROR)
-        rounds.append(turns(start, n_classes))
-    # Of two that predict links alike, the one with fewer classes; a class costs a nat.
-    price = 1 / max(len(statements.pairs), 1)
-    return max(rounds, key=lambda found: found.score - price * found.log_shares.shape[1])
+    classes = likely_partition(points, clusters, links, n_clusters, random)
+    n_classes = n_clusters or int(classes.max()) + 1
+    return turns(targets_of_partition(classes, n_classes, statements, FIRST_LINK_ERROR), n_classes)
 
 
 def _with_new_classes(

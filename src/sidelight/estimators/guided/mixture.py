@@ -168,6 +168,11 @@ class GuidedMixture(KeptPosterior, TableReader):
         """
         self._check_parameters()
         problem = self._read_problem(X, y, must_link, cannot_link, side, sample_id, sample_weight, reset=True)
+        n_counted = problem.n_rows if problem.weights is None else int(np.count_nonzero(problem.weights))
+        if self.n_clusters is not None and self.n_clusters > n_counted:
+            raise ValueError(
+                f"n_clusters={self.n_clusters} is more than the n_samples = {n_counted} rows that count; use fewer."
+            )
         with one_blas_thread():
             self._survey(problem.table, problem.weights)
             if problem.side.is_empty:

@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.optimize import minimize
-from sklearn.metrics import adjusted_rand_score
 
 from sidelight._typing import BoolArray, FloatArray, IntArray
 from sidelight.experts.folds import N_FOLDS
@@ -24,10 +23,8 @@ _ROWS_PER_GROUP = 4
 _LINK_ODDS = float(np.log(0.95 / 0.05))
 # What a merger costs that raises the sum of squares by the share of one group, in nats.
 _DISTANCE_PRICE = 3.0
-# What a further class costs, in links: of two partitions that predict alike the one with fewer classes is taken.
-_CLASS_PRICE = 0.5
-# Partitions that agree by more than this, as an adjusted Rand index, count as one.
-_ALIKE = 0.9
+# The number of classes is about that of the clusters found without links: the standard deviation of its logarithm.
+_NUMBER_DEVIATION = 0.7
 
 
 class Links(NamedTuple):
@@ -41,22 +38,10 @@ class Links(NamedTuple):
         return Links(self.pairs[chosen], self.same[chosen])
 
 
-class Partition(NamedTuple):
-    """The class of each row (n,), and how well partitions made this way predict links held back."""
-
-    classes: IntArray
-    score: float
-
-
-def likely_partitions(
-    points: FloatArray,
-    clusters: IntArray,
-    links: Links,
-    n_classes: int | None,
-    most: int,
-    random: np.random.RandomState,
-) -> list[Partition]:
-    """Return a few different partitions, the most promising first; of ``n_classes`` where that is known.
+def likely_partition(
+    points: FloatArray, clusters: IntArray, links: Links, n_classes: int | None, random: np.random.RandomState
+) -> IntArray:
+    """Return the classes (n,) of the most promising partition; ``n_classes`` of them where that is known.
 
     ``clusters`` (n,), found without the links, are groups to start from, as the cuts of trees are.
     """
@@ -67,16 +52,18 @@ def likely_partitions(
         held = links.take(out)
         for key, classes in _paths(points, clusters, links.take(~out), n_classes):
             tables[key] = tables.get(key, np.zeros((2, 2))) + contingency(classes, held)
-    price = _CLASS_PRICE / max(len(links.same), 1)
-    scores = {key: predictiveness(table) - price * key[-1] for key, table in tables.items()}
+    scores = {key: predictiveness(table) - price_of_number(key[-1], clusters, links) for key, table in tables.items()}
     found = dict(_paths(points, clusters, links, n_classes))
-    chosen: list[Partition] = []
-    for key in sorted(found, key=lambda key: -scores.get(key, -1.0)):
-        if all(adjusted_rand_score(found[key], other.classes) < _ALIKE for other in chosen):
-            chosen.append(Partition(found[key], scores.get(key, -1.0)))
-        if len(chosen) == most:
-            break
-    return chosen
+    if not found:
+        # Rows that are all alike, or fewer different ones than classes, have no such partition.
+        return np.zeros(len(points), dtype=np.int64)
+    return found[max(found, key=lambda key: scores.get(key, -np.inf))]
+
+
+def price_of_number(n_classes: int, clusters: IntArray, links: Links) -> float:
+    """Return what a number of classes costs, as a share of the links: it should be near the number of the clusters."""
+    apart = np.log(n_classes / max(int(clusters.max()) + 1, 2)) / _NUMBER_DEVIATION
+    return float(0.5 * apart**2 / max(len(links.same), 1))
 
 
 def _paths(
