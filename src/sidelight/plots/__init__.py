@@ -11,6 +11,7 @@ One display per file; what several displays share:
 from sidelight.describe.profiles import Profiles, cluster_profiles, profile_words
 from sidelight.plots.clusters import ClustersDisplay
 from sidelight.plots.convergence import ConvergenceDisplay
+from sidelight.plots.experts import ExpertsDisplay
 from sidelight.plots.history import HistoryDisplay
 from sidelight.plots.membership import MembershipDisplay
 from sidelight.plots.profiles import ProfilesDisplay
@@ -19,6 +20,7 @@ from sidelight.plots.selection import SelectionDisplay, StructureDisplay
 __all__ = [
     "ClustersDisplay",
     "ConvergenceDisplay",
+    "ExpertsDisplay",
     "HistoryDisplay",
     "MembershipDisplay",
     "Profiles",

@@ -78,9 +78,15 @@ class Guidance:
 
     def log_shares(self, cells: AnyArray) -> FloatArray:
         """Return the log probability of each class for encoded rows."""
+        return log_shares_among(combined(self._opinions(cells), self.weights), self.order)
+
+    def opinions(self, cells: AnyArray) -> list[FloatArray]:
+        """Return the probabilities (n, classes) by each expert for encoded rows."""
+        return [np.exp(log_shares_among(opinion, self.order)) for opinion in self._opinions(cells)]
+
+    def _opinions(self, cells: AnyArray) -> FloatArray:
         seen = self.view(cells)
-        opinions = np.array([floored(expert.probabilities(seen)) for expert in self.experts])
-        return log_shares_among(combined(opinions, self.weights), self.order)
+        return np.array([floored(expert.probabilities(seen)) for expert in self.experts])
 
     def reordered(self, order: IntArray) -> "Guidance":
         """Return the same with the classes in another order, or with some of them only."""

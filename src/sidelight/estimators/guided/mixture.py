@@ -37,10 +37,11 @@ class GuidedMixture(KeptPosterior, TableReader):
     """Clusters by what several experts say together: the estimator to start with.
 
     Experts of different kinds learn from the rows whose class is known: logistic regression, a forest of randomised
-    trees, labels spread over a graph of neighbours, Ward's trees read through the labels, and Gaussian classes with and
-    without the other rows. Each also says what it would have thought of a row whose class it did not know. By these
-    opinions the stack learns how far to trust each expert, so that probabilities mean what they say:
-    p(class | row) ∝ Π_e p_e(class | row)^w_e.
+    trees, labels spread over a graph of neighbours, Ward's trees and the clusters of a mixture read through the labels,
+    and Gaussian classes with and without the other rows. Each also says what it would have thought of a row whose class
+    it did not know. By these opinions the stack learns how far to trust each expert, so that probabilities mean what
+    they say: p(class | row) ∝ Π_e p_e(class | row)^w_e. Pupils then learn from what the experts believe of all rows,
+    and join them.
 
     Links are evidence about classes. Where no label is known, classes start as groups of rows that links and distances
     join, and are chosen by the links that they predict. Experts and inference on the links then take turns. A link may
@@ -300,6 +301,25 @@ class GuidedMixture(KeptPosterior, TableReader):
         with one_blas_thread():
             for chunk in table.chunks():
                 found[chunk] = np.exp(self._guidance.log_shares(table.take(chunk)))
+                table.release(chunk)
+        return found
+
+    def expert_probabilities(self, X: Any) -> dict[str, FloatArray]:
+        """Return the probability of each cluster for each row of a table by every expert alone, by its name.
+
+        Names are those of ``expert_weights_``. A model that was fitted without side information has one, the mixture.
+        """
+        check_is_fitted(self)
+        if self._guidance is None:
+            return {"mixture": self.predict_proba(X)}
+        table: Table = self._read_table(X, reset=False)
+        self._survey(table, None)
+        names = list(self.expert_weights_)
+        found = {name: np.empty((table.shape[0], self.n_clusters_)) for name in names}
+        with one_blas_thread():
+            for chunk in table.chunks():
+                for name, opinion in zip(names, self._guidance.opinions(table.take(chunk)), strict=True):
+                    found[name][chunk] = opinion
                 table.release(chunk)
         return found
 
