@@ -62,7 +62,7 @@ def test_the_same_table_in_every_kind_of_file(tmp_path, name, write):
     assert file.header == ("name", "size", "colour")
     table = file.read(file.header)
     assert row_ids(file, table, "name").tolist() == FRAME["name"].tolist()
-    frame, features = find_features(file, table, ["size", "colour"], [])
+    frame, features = find_features(file, table, ["size", "colour"])
     np.testing.assert_array_equal(frame["size"], FRAME["size"])
     assert frame["colour"].tolist() == FRAME["colour"].tolist()
     assert features.missing == {"size": 1, "colour": 0}

@@ -55,6 +55,30 @@ _BYTES_AT_LEAST = 2_000_000
     help="Column to take as categories, whatever it holds; may be given several times.",
 )
 @click.option(
+    "--number",
+    multiple=True,
+    metavar="COLUMN",
+    help="Column to take as numbers, also if it looks like codes or numbers the rows; may be given several times.",
+)
+@click.option(
+    "--ordinal",
+    multiple=True,
+    metavar="COLUMN[=LOW<…<HIGH]",
+    help="Column to take as ordered categories; text needs the order, size=small<medium<large, say.",
+)
+@click.option(
+    "--date",
+    multiple=True,
+    metavar="COLUMN[=FORMAT]",
+    help="Column to take as dates; born=%d/%m/%Y says how they are written where that is not clear.",
+)
+@click.option(
+    "--log",
+    multiple=True,
+    metavar="COLUMN",
+    help="Column of numbers above zero to take as logarithms; may be given several times.",
+)
+@click.option(
     "--confidence",
     type=click.FloatRange(0.5, 1, min_open=True),
     default=1.0,
