@@ -1,186 +1,156 @@
-"""Fits to hostile tables with hostile statements, and saved models with a byte changed: every case refused or sound.
+"""Hostile input, as long as one likes: every case is refused in a sentence or gives a sound result.
 
-    python benchmarks/fuzz.py                  # ten minutes
-    python benchmarks/fuzz.py --cases 500 --seed 7
-    python benchmarks/fuzz.py --only 1234      # one case again, with its traceback
+    python benchmarks/fuzz.py                             # all modes, ten minutes
+    python benchmarks/fuzz.py fits --cases 5000 --seed 7
+    python benchmarks/fuzz.py commands --only 1234        # one case again
 
-A case is drawn from its number alone. It fails if an exception is not a ValueError of sidelight or scikit-learn, if a
-fitted number is NaN or infinite, if a certain statement is broken in silence, or if a refused fit changed its
-estimator. A failure is printed with its number, which runs it again, and with fewer rows and columns where it stays.
+The modes: ``fits`` (estimators, hostile tables and statements), ``large`` (the same with up to 2 000 rows and 50
+columns), ``relations`` (what must not change a partition), ``models`` (saved models that were changed, with checksums
+that agree), ``commands`` (the command line on changed files) and ``kills`` (a fit that replaces a result, killed at a
+random moment). A case is drawn from its number alone, and a failure is printed with it. A case may take 30 seconds of
+the processor (a model 10), and 1 GB of memory beyond what the program has when it begins.
 """
 
 import argparse
-import hashlib
-import tempfile
+import resource
+import signal
 import time
-import traceback
-import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
+import fuzz_commands
+import fuzz_fits
+import fuzz_kills
+import fuzz_models
+import fuzz_relations
 
-import sidelight
-from sidelight import SideInformation, all_estimators
-from sidelight.exceptions import ForeignFileError
-from sidelight.metrics import violations
-
-_SCALES = (1e-200, 1e-140, 1e-10, 1.0, 1.0, 1.0, 1e10, 1e140, 1e200)
-_NUMBERS = ("n_clusters", "n_classes", "n_processes", "n_components")
-
-
-class Case(NamedTuple):
-    """A table, what is said about its rows, and an estimator with parameters."""
-
-    estimator: type[Any]
-    parameters: dict[str, Any]
-    X: Any
-    statements: dict[str, Any]
+_MINUTES = 10
+_MEMORY = 1 << 30
 
 
-def draw(number: int) -> Case:
-    """Return the case of a number."""
-    random = np.random.default_rng(number)
-    _, estimator = all_estimators()[random.integers(len(all_estimators()))]
-    n, d = int(random.integers(1, 25)), int(random.integers(1, 6))
-    X = random.normal(size=(n, d)) + 6 * random.integers(0, 3, size=(n, 1))
-    match random.integers(8):
-        case 0:
-            X = np.round(X)
-        case 1:
-            X[:, random.integers(d)] = random.choice([0.0, 1e-200, 5.0])
-        case 2:
-            X = X * random.choice(_SCALES, size=d)
-        case 3:
-            X = X[random.integers(0, n, n)]
-        case 4:
-            X[random.integers(n), random.integers(d)] = random.choice([np.nan, np.inf, -np.inf, 1e308, 1e-308])
-        case 5:
-            X = np.sign(X) * X**8
-    known = estimator().get_params()
-    parameters = {"random_state": int(random.integers(100)), "n_init": 1, "max_iter": 20}
-    for each in _NUMBERS:
-        if random.random() < 0.8:
-            parameters[each] = int(random.integers(1, 5))
-    if random.random() < 0.3:
-        parameters |= {"unlabelled_weight": float(random.choice([0.0, 0.5])), "power": False}
-    if random.random() < 0.3:
-        parameters["covariance_type"] = str(random.choice(["diag", "full", "auto"]))
-    parameters = {each: value for each, value in parameters.items() if each in known}
-    return Case(estimator, parameters, X, _statements(random, n, estimator.takes))
+class Mode(NamedTuple):
+    """What a case does: it returns a complaint, None if all is well.
+
+    ``seconds`` are what it may take, ``share`` is the share of the time that the mode gets where all modes are run.
+    """
+
+    complaint: Callable[[int], str | None]
+    seconds: int
+    share: float
 
 
-def _statements(random: np.random.Generator, n: int, takes: frozenset[str]) -> dict[str, Any]:
-    statements: dict[str, Any] = {}
-    if "labels" in takes and random.random() < 0.6:
-        names = np.array(["a", "b", "c"], dtype=object)[random.integers(0, 3, n)]
-        names[random.random(n) < 0.6] = None
-        statements["y"] = names
-    for kind in ("must_link", "cannot_link"):
-        if kind in takes and random.random() < 0.4:
-            statements[kind] = random.integers(0, n + (random.random() < 0.1), size=(random.integers(1, 5), 2)).tolist()
-    return statements
+def _large(number: int) -> str | None:
+    return fuzz_fits.complaint(fuzz_fits.draw(number, most_rows=2000, most_columns=51))
 
 
-def complaint(case: Case) -> str | None:
-    """Run a case; return what is wrong with its outcome, None if nothing is."""
-    model = case.estimator(**case.parameters)
-    before = dict(vars(model))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            model.fit(case.X, **case.statements)
-        except ValueError:
-            return None if vars(model) == before else "a refused fit changed its estimator"
-        except Exception as error:
-            return f"{type(error).__name__}: {error}"
-        for name, value in vars(model).items():
-            # Log weights of components without rows, and parameters of the user, may be infinite.
-            number = isinstance(value, float | np.ndarray) and np.asarray(value).dtype.kind == "f"
-            if number and name.endswith("_") and not np.isfinite(value).all():
-                return f"{name} is not finite"
-        side = SideInformation.build(len(case.X), **case.statements)
-        noise = -1 if hasattr(model, "noise_weight_") else None
-        if violations(side, model.labels_, noise=noise).total > model.violations_.total:
-            return "a statement is broken, and violations_ does not say so"
-    return None
+def _small(number: int) -> str | None:
+    return fuzz_fits.complaint(fuzz_fits.draw(number))
 
 
-def shrunk(case: Case, reason: str) -> Case:
-    """Return the case with fewer columns and rows, as far as the complaint stays the same; links need their rows."""
-    for column in reversed(range(case.X.shape[1])):
-        smaller = case._replace(X=np.delete(case.X, column, axis=1))
-        if smaller.X.shape[1] and complaint(smaller) == reason:
-            case = smaller
-    if set(case.statements) <= {"y"}:
-        for row in reversed(range(len(case.X))):
-            fewer = {name: np.delete(values, row) for name, values in case.statements.items()}
-            smaller = case._replace(X=np.delete(case.X, row, axis=0), statements=fewer)
-            if len(smaller.X) and complaint(smaller) == reason:
-                case = smaller
-    return case
+MODES = {
+    "fits": Mode(_small, 30, 0.4),
+    "large": Mode(_large, 30, 0.15),
+    "relations": Mode(fuzz_relations.complaint, 30, 0.15),
+    "models": Mode(fuzz_models.complaint, 10, 0.05),
+    "commands": Mode(fuzz_commands.complaint, 60, 0.15),
+    "kills": Mode(fuzz_kills.complaint, 60, 0.1),
+}
 
 
-def mutated_model(number: int, folder: Path) -> str | None:
-    """Change bytes of a saved model, with checksums that agree; return what is wrong with how it loads."""
-    random = np.random.default_rng(number)
-    place = folder / str(number)
-    X = random.normal(size=(12, 2))
-    sidelight.save(sidelight.LabelledMixture(2, max_iter=5, tol=10, random_state=0).fit(X), place)
-    path = place / str(random.choice(["model.json", "arrays.npz"]))
-    content = bytearray(path.read_bytes())
-    for at in random.integers(0, len(content), random.integers(1, 4)):
-        content[at] = random.integers(256)
-    path.write_bytes(bytes(content))
-    sums = (
-        f"{hashlib.sha256((place / name).read_bytes()).hexdigest()}  {name}\n" for name in ("arrays.npz", "model.json")
-    )
-    (place / "SHA256SUMS").write_text("".join(sums), encoding="ascii")
+class TooSlowError(Exception):
+    """A case that takes longer than it may."""
+
+
+class Outcome(NamedTuple):
+    """How many cases were run, the slowest one and its seconds, and those that fail, with the reason."""
+
+    n_cases: int
+    slowest: tuple[float, int]
+    failures: list[tuple[int, str]]
+
+
+def run(mode: str, numbers: Iterable[int], until: float = float("inf"), modes: Mapping[str, Mode] = MODES) -> Outcome:
+    """Run cases of a mode; print those that fail."""
+    failures, n_cases, slowest = [], 0, (0.0, -1)
+    for number in numbers:
+        if time.monotonic() > until:
+            break
+        began = time.process_time()
+        reason = complaint(modes[mode], number)
+        slowest = max(slowest, (time.process_time() - began, number))
+        n_cases += 1
+        if reason is not None:
+            failures.append((number, reason))
+            print(f"{mode} --only {number}: {reason}", flush=True)
+            if mode == "fits":
+                print(fuzz_fits.shrunk(fuzz_fits.draw(number), reason), flush=True)
+    return Outcome(n_cases, slowest, failures)
+
+
+def complaint(mode: Mode, number: int) -> str | None:
+    """Run one case; return what is wrong with it."""
     try:
-        sidelight.load(place)
-    except ForeignFileError:
-        return None
-    except Exception as error:
-        return f"{type(error).__name__}: {error}"
-    return None
+        with _at_most(mode.seconds):
+            return mode.complaint(number)
+    except TooSlowError:
+        return f"takes more than {mode.seconds} seconds"
 
 
-def run(numbers: Any, until: float = float("inf")) -> list[tuple[int, str]]:
-    """Run cases, every tenth of them a saved model; return the numbers of those that fail, and why."""
-    failures = []
-    with tempfile.TemporaryDirectory() as folder:
-        for number in numbers:
-            if time.monotonic() > until:
-                break
-            of_model = number % 10 == 0
-            reason = mutated_model(number, Path(folder)) if of_model else complaint(draw(number))
-            if reason is not None:
-                failures.append((number, reason))
-                print(f"case {number}: {reason}")
-                if not of_model:
-                    print(shrunk(draw(number), reason))
-    return failures
+@contextmanager
+def _at_most(seconds: int) -> Iterator[None]:
+    def stop(*_: Any) -> None:
+        raise TooSlowError
+
+    # The time of the processor, which does not depend on what else the machine does.
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def _limit_memory() -> None:
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    limit = pages * resource.getpagesize() + _MEMORY
+    resource.setrlimit(resource.RLIMIT_AS, (limit, resource.RLIM_INFINITY))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--cases", type=int, help="how many; ten minutes' worth where not given")
+    parser.add_argument("mode", nargs="?", choices=list(MODES), help="all of them where none is given")
+    parser.add_argument("--cases", type=int, help=f"how many of each mode; {_MINUTES} minutes' worth where not given")
+    parser.add_argument("--minutes", type=float, default=_MINUTES, help="for how long, where --cases is not given")
     parser.add_argument("--seed", type=int, default=0, help="number of the first case, in millions")
-    parser.add_argument("--only", type=int, help="one case, with its traceback")
+    parser.add_argument("--only", type=int, help="one case, and its reason")
     asked = parser.parse_args()
+    modes = [asked.mode] if asked.mode else list(MODES)
     if asked.only is not None:
-        case = draw(asked.only)
-        print(case)
-        try:
-            case.estimator(**case.parameters).fit(case.X, **case.statements)
-        except Exception:
-            traceback.print_exc()
+        for mode in modes:
+            if mode == "fits":
+                print(fuzz_fits.draw(asked.only))
+            print(mode, complaint(MODES[mode], asked.only))
         return
     first = 1_000_000 * asked.seed
     print(f"cases from {first} on")
-    until = float("inf") if asked.cases else time.monotonic() + 600
-    failures = run(range(first, first + (asked.cases or 1_000_000)), until)
-    print(f"{len(failures)} failures")
+    failed = 0
+    for mode in modes:
+        share = MODES[mode].share if len(modes) > 1 else 1.0
+        until = float("inf") if asked.cases else time.monotonic() + 60 * asked.minutes * share
+        complaint(MODES[mode], first)  # imports and compiles, which takes memory of its own
+        _limit_memory()
+        outcome = run(mode, range(first, first + (asked.cases or 1_000_000)), until)
+        failed += len(outcome.failures)
+        seconds, number = outcome.slowest
+        print(
+            f"{mode}: {outcome.n_cases} cases, {len(outcome.failures)} failures; the slowest took {seconds:.1f} s "
+            f"({mode} --only {number})",
+            flush=True,
+        )
+    print(f"{failed} failures")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
-"""A minute of fuzzing; benchmarks/fuzz.py goes on for as long as one likes."""
+"""A part of the fuzzing; benchmarks/fuzz.py goes on for as long as one likes."""
 
-import importlib.util
+import importlib
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -8,14 +9,28 @@ import pytest
 
 from sidelight import SeededKMeans
 
-found = importlib.util.spec_from_file_location("fuzz", Path(__file__).parents[1] / "benchmarks" / "fuzz.py")
-fuzz = importlib.util.module_from_spec(found)
-found.loader.exec_module(fuzz)
+sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+try:
+    fuzz, fuzz_fits = importlib.import_module("fuzz"), importlib.import_module("fuzz_fits")
+finally:
+    sys.path.pop(0)
 
 
-@pytest.mark.parametrize("first", range(0, 300, 50))
-def test_hostile_cases_are_refused_or_sound(first):
-    assert fuzz.run(range(first, first + 50)) == []
+@pytest.mark.parametrize(
+    ("mode", "numbers"),
+    [
+        *(("fits", range(first, first + 60)) for first in range(0, 240, 60)),
+        ("relations", range(20)),
+        ("models", range(60)),
+        ("commands", range(30)),
+        ("kills", range(2)),
+    ],
+    ids=lambda value: value if isinstance(value, str) else str(value[0]),
+)
+def test_hostile_cases_are_refused_or_sound(mode, numbers):
+    outcome = fuzz.run(mode, numbers)
+    assert outcome.failures == []
+    assert outcome.n_cases == len(numbers)
 
 
 class Careless(SeededKMeans):
@@ -52,9 +67,18 @@ class Careless(SeededKMeans):
 )
 def test_faults_are_found_and_shrunk(fault, told):
     labels = np.array(["a", "b", None, None], dtype=object)
-    case = fuzz.Case(Careless, {"fault": fault}, np.array([[0.0, 1], [9, 8], [0, 1], [9, 8]]), {"y": labels})
-    reason = fuzz.complaint(case)
+    case = fuzz_fits.Case(Careless, {"fault": fault}, np.array([[0.0, 1], [9, 8], [0, 1], [9, 8]]), {"y": labels})
+    reason = fuzz_fits.complaint(case)
     assert told in reason
-    smaller = fuzz.shrunk(case, reason)
+    smaller = fuzz_fits.shrunk(case, reason)
     assert smaller.X.size < case.X.size
-    assert fuzz.complaint(smaller) == reason
+    assert fuzz_fits.complaint(smaller) == reason
+
+
+def test_a_case_that_takes_too_long_is_a_failure():
+    def for_ever(number):
+        while True:
+            pass
+
+    modes = {"endless": fuzz.Mode(for_ever, seconds=1, share=1.0)}
+    assert fuzz.run("endless", [7], modes=modes).failures == [(7, "takes more than 1 seconds")]

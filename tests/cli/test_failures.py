@@ -36,6 +36,7 @@ WRONG = {
     "a huge cell": (TABLE.encode() + b'99,"' + b"x" * (17 << 20) + b'",1,"\n', (), "16 million characters"),
     "not an encoding of text": (TABLE.encode(), ("--encoding", "base64"), "--encoding base64 is not known"),
     "a name that is no encoding": (TABLE.encode(), ("--encoding", "\0"), "is not known"),
+    "not in the encoding that is named": (TABLE.encode(), ("--encoding", "utf-16"), "is not utf-16: .*--encoding"),
     "a confidence that is not a number": (TABLE.encode(), ("--confidence", "nan"), "--confidence nan must be"),
     "no such column": (TABLE.encode(), ("--id-column", "key"), "no column 'key', which --id-column names"),
     "infinity": (TABLE.encode() + b"99,inf,1,\n", (), "line 42: column 'x' is infinite"),

@@ -79,7 +79,8 @@ def test_openings_are_counted(tmp_path):
 @pytest.mark.parametrize(("ending", "most"), [("csv", 2), ("parquet", 1)])
 def test_fit_and_predict_read_a_table_once(shop, tmp_path, ending, most):
     table, links, new = shop / f"customers.{ending}", shop / "links.csv", shop / f"new.{ending}"
-    fit = ["fit", table, "--id-column", "id", "--label-column", "segment", "--links", links, "--clusters", "6"]
+    fit = ["fit", table, "--id-column", "id", "--label-column", "segment", "--links", links]
+    fit += ["--model", "equivalence", "--clusters", "6"]
     assert openings(table, *fit, "-o", tmp_path / "result") == most
     assert openings(links, *fit, "-o", tmp_path / "again", "--no-report") == 2
     assert openings(new, "predict", tmp_path / "result", new, "-o", tmp_path / "placed.csv") == most

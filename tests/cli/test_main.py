@@ -48,3 +48,8 @@ def test_unknown_commands_are_refused():
     result = CliRunner().invoke(main, ["cluster"])
     assert result.exit_code == 2
     assert "No such command 'cluster'" in result.stderr
+
+
+def test_the_package_runs_as_the_command():
+    program = [sys.executable, "-m", "sidelight", "--version"]
+    assert subprocess.run(program, capture_output=True, text=True, check=True).stdout.startswith("sidelight, version")

@@ -2,7 +2,7 @@
 
 import os
 import resource
-import socket
+import signal
 import subprocess
 import sys
 import time
@@ -119,15 +119,32 @@ def test_of_two_fits_to_one_place_one_succeeds(shop):
     assert CliRunner().invoke(main, ["predict", str(shop / "both"), str(shop / "new.csv")]).exit_code == 0
 
 
-def test_a_result_that_a_killed_run_had_moved_away_is_found(shop):
-    process = sidelight("fit", "customers.csv", *QUICK, "-o", "moved", folder=shop)
-    process.communicate()
-    # What is left when a run is killed after it has moved the old result away, before it puts the new one there.
-    before = shop / f".moved.{socket.gethostname()}-{process.pid}-0.before"
-    (shop / "moved").rename(before)
-    found = CliRunner().invoke(main, ["predict", str(shop / "moved"), str(shop / "new.csv")])
+# A fit that is killed at its second rename, of the new result to its place, when the old one has been moved away.
+KILLED_BETWEEN_THE_RENAMES = """
+import os, signal, sys
+from sidelight.cli.main import main
+def kill(event, arguments):
+    if event == "os.rename" and str(arguments[0]).endswith(".partial"):
+        os.kill(os.getpid(), signal.SIGKILL)
+sys.addaudithook(kill)
+main(sys.argv[1:])
+"""
+
+
+@pytest.mark.parametrize("place", ["moved", "link to moved"])
+def test_a_fit_killed_between_its_two_renames_leaves_the_old_result_for_predict(shop, place):
+    (shop / "link to moved").unlink(missing_ok=True)
+    (shop / "link to moved").symlink_to("moved")
+    fitted = sidelight("fit", "customers.csv", *QUICK, "-o", "moved", "--force", folder=shop)
+    assert fitted.communicate()[1] == ""
+    old = (shop / "moved" / "clusters.csv").read_text()
+    command = ["fit", "customers.csv", *QUICK, "--seed", "1", "-o", place, "--force"]
+    program = [sys.executable, "-c", KILLED_BETWEEN_THE_RENAMES, *command]
+    assert subprocess.run(program, cwd=shop, check=False).returncode == -signal.SIGKILL
+    assert not (shop / "moved").exists()
+    found = CliRunner().invoke(main, ["predict", str(shop / place), str(shop / "new.csv")])
     assert found.exit_code == 0, found.stderr
-    assert not before.exists()
+    assert (shop / "moved" / "clusters.csv").read_text() == old
 
 
 def test_a_link_stays_a_link(shop):

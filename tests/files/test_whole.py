@@ -70,6 +70,27 @@ def test_a_stopped_process_leaves_nothing_half_written(tmp_path, stop):
     assert names(tmp_path) == ["output"]
 
 
+# Libraries that draw, say, may catch what the request to terminate raises, or raise an error of their own instead.
+ASKED_WHILE_ANOTHER_LIBRARY_WORKS = """
+import signal, sys
+from pathlib import Path
+from sidelight.files.whole import whole_folder
+with whole_folder(Path(sys.argv[1])):
+    try:
+        signal.raise_signal(signal.SIGTERM)
+    except BaseException:
+        if sys.argv[2] == "raise":
+            raise RuntimeError("could not draw")
+"""
+
+
+@pytest.mark.parametrize("library", ["raise", "swallow"])
+def test_a_process_that_is_asked_to_stop_does_so_whatever_other_libraries_make_of_it(tmp_path, library):
+    program = [sys.executable, "-c", ASKED_WHILE_ANOTHER_LIBRARY_WORKS, str(tmp_path / "result"), library]
+    assert subprocess.run(program, check=False, capture_output=True).returncode == 128 + signal.SIGTERM
+    assert names(tmp_path) == []
+
+
 KILLED_WHILE_REPLACING = """
 import os, signal, sys
 from pathlib import Path

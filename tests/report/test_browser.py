@@ -15,6 +15,7 @@ HEADINGS = [
     "What makes each cluster",
     "How certain it is",
     "Statements the result breaks",
+    "What to do next",
     "Using the model on new rows",
 ]
 
@@ -93,6 +94,15 @@ def test_what_comes_from_outside_is_text(browser):
     words = browser.evaluate("document.body.innerText")
     for outside in ('<script>alert("low")</script>', "Söhne & Co", "金", "income <€>", "<img src=http://x.invalid>"):
         assert outside in words
+
+
+def test_histograms_say_what_their_bars_are(browser):
+    titles = browser.evaluate("[...document.querySelectorAll('svg.bars title')].map(t => t.textContent)")
+    assert any(title.startswith("金, 金: ") and "rows (" in title for title in titles)
+    seen = browser.evaluate(
+        "[...document.querySelectorAll('svg.bars')].every(s => s.getBoundingClientRect().height > 20)"
+    )
+    assert seen is True
 
 
 @pytest.mark.parametrize("width", [360, 1400])

@@ -120,7 +120,7 @@ def test_what_was_found_is_reported(reported):
     assert [int(row[1]) for row in rows] == np.bincount(model.labels_).tolist()
     posterior = model.posterior_[np.arange(200), model.labels_]
     for cluster, row in enumerate(rows):
-        assert row[4] == f"{posterior[model.labels_ == cluster].mean():.3f}"
+        assert row[6] == f"{posterior[model.labels_ == cluster].mean():.3f}"
     assert f"converged after {model.n_iter_} iteration" in page.words["found"]
     assert "200 rows fall into 2 clusters: <low> and high." in page.words[""]
 
@@ -291,3 +291,23 @@ def test_arguments_that_do_not_fit_are_refused(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r"pip install 'sidelight\[plot\]'"):
         html_report(model, IRIS.data)
+
+
+def test_rows_as_examples_labels_by_cluster_and_the_next_step():
+    random = np.random.default_rng(0)
+    group = np.arange(90) % 2
+    frame = pd.DataFrame(
+        {"size": 4 * group + random.normal(size=90), "town": np.where(random.random(90) < 0.5, "Oslo", "Rome")}
+    )
+    side = SideInformation.build(90, y=np.where(np.arange(90) < 3, np.array(["low", "high"])[group], None))
+    model = LabelledMixture(2, random_state=0, family="auto", power=False).fit(frame, side=side)
+    page = html_report(model, frame, side=side, notes=["said once", "said once"], ids=[f"r{n}" for n in range(90)])
+    assert page.count("said once") == 1
+    assert "A typical row of each cluster" in page
+    assert "share of labels" in page
+    assert page.count('<svg class="bars"') == 4
+    least = page[page.index("The least certain rows") :]
+    row = least[least.index("<td>r") + 4 :].partition("<")[0]
+    assert frame["town"][int(row[1:])] in least.partition("</tr>")[2].partition("</tr>")[0]
+    assert "informative_pairs(model, X)" in page
+    assert "sidelight ask result" in html_report(model, frame, next_steps=["sidelight ask result"])

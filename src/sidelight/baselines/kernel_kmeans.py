@@ -190,13 +190,15 @@ def _spectral_starts(
 class _Sums(NamedTuple):
     """Sums of the similarity matrix, kept up to date while rows move.
 
-    ``to_cluster`` (n, clusters) is of each row with the rows of each cluster, ``within`` (clusters,) of the rows of
-    each cluster with each other, ``mass`` (clusters,) of the weights of the rows.
+    ``to_cluster`` (clusters, n) is of the rows of each cluster with each row, ``within`` (clusters,) of the rows of
+    each cluster with each other, ``mass`` (clusters,) of the weights of the rows, and ``score`` (clusters,) is within
+    by mass, 0 of an empty cluster.
     """
 
     to_cluster: FloatArray
     within: FloatArray
     mass: FloatArray
+    score: FloatArray
 
 
 def exchange(
@@ -208,56 +210,71 @@ def exchange(
     of ``max_iter`` rounds, the rows that would gain are looked at, those that gain most first.
     """
     clusters = clusters.copy()
-    members = np.eye(n_clusters)[clusters]
-    to_cluster = similarity @ members
-    sums = _Sums(to_cluster, np.einsum("ik,ik->k", members, to_cluster), members.T @ weights)
+    sums = _sums(similarity, weights, clusters, n_clusters)
     diagonal = similarity.diagonal()
     total = float((diagonal / weights).sum())
     threshold = 1e-12 * max(abs(total), 1.0)
     objectives: list[float] = []
     converged = False
     while len(objectives) < max_iter and not converged:
-        gains = _gains(sums, np.arange(len(clusters)), clusters, weights, diagonal)
-        best = gains.max(axis=1)
+        best = _gains(sums, clusters, weights, diagonal).max(axis=0)
         converged = True
-        for row in np.argsort(-best, kind="stable")[: int((best > threshold).sum())]:
-            own = _gains(
-                sums, np.array([row]), clusters[row : row + 1], weights[row : row + 1], diagonal[row : row + 1]
-            )[0]
-            target = int(own.argmax())
-            if own[target] > threshold:
-                _move(sums, similarity, weights, clusters, int(row), target)
+        for row in np.argsort(-best, kind="stable")[: int((best > threshold).sum())].tolist():
+            target = _better_cluster(sums, row, clusters[row], weights[row], diagonal[row], threshold)
+            if target is not None:
+                _move(sums, similarity, weights, clusters, row, target)
                 converged = False
-        objectives.append(total - _score(sums))
+        objectives.append(total - float(sums.score.sum()))
     return Partition(clusters, tuple(objectives), converged, {})
 
 
-def _score(sums: _Sums) -> float:
-    return float(np.divide(sums.within, sums.mass, out=np.zeros_like(sums.mass), where=sums.mass > 0).sum())
+def _sums(similarity: FloatArray, weights: FloatArray, clusters: IntArray, n_clusters: int) -> _Sums:
+    members = np.eye(n_clusters)[clusters]
+    to_cluster = np.ascontiguousarray((similarity @ members).T)
+    within, mass = np.einsum("ik,ki->k", members, to_cluster), members.T @ weights
+    return _Sums(to_cluster, within, mass, np.divide(within, mass, out=np.zeros_like(mass), where=mass > 0))
 
 
-def _gains(sums: _Sums, rows: IntArray, own: IntArray, weights: FloatArray, diagonal: FloatArray) -> FloatArray:
-    """Return by how much the objective falls if each row moves to each cluster; the last row of a cluster stays."""
-    at = np.arange(len(rows))
-    near = sums.to_cluster[rows]
-    before = np.divide(sums.within, sums.mass, out=np.zeros_like(sums.mass), where=sums.mass > 0)
-    joined = (sums.within + 2 * near + diagonal[:, None]) / (sums.mass + weights[:, None]) - before
+def _gains(sums: _Sums, own: IntArray, weights: FloatArray, diagonal: FloatArray) -> FloatArray:
+    """Return (clusters, n) by how much the objective falls if each row moves to each cluster.
+
+    The last row of a cluster stays.
+    """
+    at = np.arange(len(own))
+    joined = sums.within[:, None] + 2 * sums.to_cluster + diagonal
+    joined /= sums.mass[:, None] + weights
+    joined -= sums.score[:, None]
     rest = sums.mass[own] - weights
     stays = rest <= 1e-12 * sums.mass[own]
-    left = (sums.within[own] - 2 * near[at, own] + diagonal) / np.where(stays, 1.0, rest) - before[own]
-    gains = joined + left[:, None]
-    gains[at, own] = 0.0
-    gains[stays] = 0.0
+    left = sums.within[own] - 2 * sums.to_cluster[own, at] + diagonal
+    gains = joined + (left / np.where(stays, 1.0, rest) - sums.score[own])
+    gains[own, at] = 0.0
+    gains[:, stays] = 0.0
     return gains
+
+
+def _better_cluster(sums: _Sums, row: int, own: int, weight: float, diagonal: float, threshold: float) -> int | None:
+    """Return where one row gains most, by more than the threshold; as `_gains`, which costs more for one row."""
+    rest = sums.mass[own] - weight
+    if rest <= 1e-12 * sums.mass[own]:
+        return None
+    near = sums.to_cluster[:, row]
+    joined = (sums.within + 2 * near + diagonal) / (sums.mass + weight) - sums.score
+    left = (sums.within[own] - 2 * near[own] + diagonal) / rest - sums.score[own]
+    joined[own] = -left
+    target = int(joined.argmax())
+    return target if joined[target] + left > threshold else None
 
 
 def _move(sums: _Sums, similarity: FloatArray, weights: FloatArray, clusters: IntArray, row: int, target: int) -> None:
     """Move a row and bring the sums up to date, in place."""
     source = clusters[row]
-    sums.within[source] -= 2 * sums.to_cluster[row, source] - similarity[row, row]
-    sums.within[target] += 2 * sums.to_cluster[row, target] + similarity[row, row]
+    sums.within[source] -= 2 * sums.to_cluster[source, row] - similarity[row, row]
+    sums.within[target] += 2 * sums.to_cluster[target, row] + similarity[row, row]
     sums.mass[source] -= weights[row]
     sums.mass[target] += weights[row]
-    sums.to_cluster[:, source] -= similarity[:, row]
-    sums.to_cluster[:, target] += similarity[:, row]
+    for cluster in (source, target):
+        sums.score[cluster] = sums.within[cluster] / sums.mass[cluster]
+    sums.to_cluster[source] -= similarity[row]
+    sums.to_cluster[target] += similarity[row]
     clusters[row] = target

@@ -54,18 +54,24 @@ class Terminal:
 
     @contextmanager
     def progress(self, doing: str, total: int | None = None) -> Iterator[UpdateProgress]:
-        """Show a progress bar, on terminals only; yields a function ``update(completed, detail)`` that moves it."""
+        """Show a progress bar on terminals, and say what is being done elsewhere.
+
+        Yields a function ``update(completed, detail)`` that moves the bar. The time that is left is estimated where the
+        ``total`` is known.
+        """
         doing = printable(doing)
         if self._quiet or not self._errors.is_terminal:
+            self.tell(f"{doing} …")
             yield _ignore
             return
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
         columns = (
             TextColumn("{task.description}", markup=False),
             BarColumn(),
             TextColumn("{task.fields[detail]}"),
             TimeElapsedColumn(),
+            *(() if total is None else (TextColumn("left:"), TimeRemainingColumn())),
         )
         with Progress(*columns, console=self._errors) as bars:
             bar = bars.add_task(doing, total=total, detail="")

@@ -7,6 +7,7 @@ from sidelight._typing import AnyArray
 from sidelight.cli.errors import Refusal
 from sidelight.cli.result.folder import PoolRows, choose_rows, pool_rows
 from sidelight.cli.statements import LinksFile, combine, read_all_links, row_labels
+from sidelight.cli.tables.asked import asked_columns
 from sidelight.cli.tables.features import Features, find_features
 from sidelight.cli.tables.files import check_columns, open_table, row_ids
 
@@ -33,6 +34,10 @@ class FitRequest(NamedTuple):
     noise: bool = False
     only_known_classes: bool = False
     escape_formulas: bool = False
+    number: tuple[str, ...] = ()
+    ordinal: tuple[str, ...] = ()
+    date: tuple[str, ...] = ()
+    log: tuple[str, ...] = ()
 
 
 class FitInput(NamedTuple):
@@ -53,14 +58,23 @@ def read_fit_input(request: FitRequest) -> tuple[Any, FitInput]:
         raise Refusal(f"--confidence {request.confidence} must be a number above 0.5 and at most 1 (certain).")
     if request.links and request.id_column is None:
         raise Refusal("--links name rows by their ids: say with --id-column which column holds them.")
-    aside = {request.id_column, request.label_column, *request.ignore}
+    aside = {name: option for name, option in _named_columns(request) if name is not None}
+    asked = asked_columns(
+        file,
+        aside,
+        categorical=request.categorical,
+        number=request.number,
+        ordinal=request.ordinal,
+        date=request.date,
+        log=request.log,
+    )
     columns = [name for name in file.header if name not in aside]
     if not columns:
         raise Refusal(f"{file.path} has no column to cluster by beside those that the options name.")
     table = file.read(file.header)
     if not table.num_rows:
         raise Refusal(f"{file.path} has a header but no rows.")
-    frame, features = find_features(file, table, columns, [name for name in request.categorical if name in columns])
+    frame, features = find_features(file, table, columns, asked)
     ids = None if request.id_column is None else row_ids(file, table, request.id_column, needed=bool(request.links))
     labels = None if request.label_column is None else row_labels(file, table, request.label_column)
     links = [] if ids is None else read_all_links(request.links, file, ids, request.encoding, request.confidence)
@@ -75,5 +89,4 @@ def _named_columns(request: FitRequest) -> list[tuple[str | None, str]]:
         (request.id_column, "--id-column"),
         (request.label_column, "--label-column"),
         *((name, "--ignore") for name in request.ignore),
-        *((name, "--categorical") for name in request.categorical),
     ]

@@ -13,7 +13,7 @@ import shutil
 import signal
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -36,11 +36,12 @@ def whole_file(target: Path, mode: str = "w") -> Iterator[IO[Any]]:
         with target.open(mode, encoding=encoding, newline=newline) as file:
             yield file
         return
-    with _partial(target) as partial:
+    with _partial(target) as (partial, stop_if_asked):
         with partial.open(mode, encoding=encoding, newline=newline) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
+        stop_if_asked()
         partial.replace(target)
         _sync(target.parent)
 
@@ -53,9 +54,10 @@ def whole_folder(target: Path, *, replace: bool = True) -> Iterator[Path]:
     another that stands there by then is a FileExistsError.
     """
     recover(target)
-    with _partial(target) as partial:
+    with _partial(target) as (partial, stop_if_asked):
         partial.mkdir()
         yield partial
+        stop_if_asked()
         for path in sorted(partial.rglob("*"), reverse=True):
             _sync(path)
         _sync(partial)
@@ -67,7 +69,11 @@ def whole_folder(target: Path, *, replace: bool = True) -> Iterator[Path]:
 
 
 def recover(target: Path) -> None:
-    """Put back a folder that a killed process had moved away to replace it; remove it if the new one is in place."""
+    """Put back a folder that a killed process had moved away to replace it; remove it if the new one is in place.
+
+    Where the target is a link, the folder that it leads to is put back.
+    """
+    target = target.resolve() if target.is_symlink() else target
     for left in _left_by_dead_processes(target, "before"):
         if os.path.lexists(target):
             _remove(left)
@@ -107,15 +113,18 @@ def _put_in_place(partial: Path, target: Path) -> None:
 
 
 @contextmanager
-def _partial(target: Path) -> Iterator[Path]:
-    """Give a name to write under; what has it at the end of the block is removed, also when the process must stop."""
+def _partial(target: Path) -> Iterator[tuple[Path, Callable[[], None]]]:
+    """Give a name to write under; what has it at the end of the block is removed, also when the process must stop.
+
+    The function beside it ends the process if that was asked for, and the block did not notice.
+    """
     for left in _left_by_dead_processes(target, "partial"):
         _remove(left)
     partial = target.with_name(f".{target.name}.{_host()}-{os.getpid()}-{next(_NUMBERS)}.partial")
     _IN_USE.add(partial.stem)
-    with _stoppable():
+    with _stoppable() as stop_if_asked:
         try:
-            yield partial
+            yield partial, stop_if_asked
         except OSError as error:
             if error.filename is None or str(error.filename).startswith(str(partial)):
                 error.filename = str(target)  # the name that the user knows
@@ -163,22 +172,33 @@ def _host() -> str:
 
 
 @contextmanager
-def _stoppable() -> Iterator[None]:
+def _stoppable() -> Iterator[Callable[[], None]]:
     """Turn the request to terminate into an exception, so that partial output can be removed.
 
-    A program that handles the request itself keeps its handler.
+    Other libraries may catch the exception, or turn it into one of theirs: the function that is yielded raises it
+    again, and whatever error leaves the block after the request ends the process as the request does. A program that
+    handles the request itself keeps its handler.
     """
     main = threading.current_thread() is threading.main_thread()
     if not main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
-        yield
+        yield lambda: None
         return
+    asked = threading.Event()
 
     def stop(*_: Any) -> None:
+        asked.set()
         raise SystemExit(_TERMINATED)
+
+    def stop_if_asked() -> None:
+        if asked.is_set():
+            raise SystemExit(_TERMINATED)
 
     signal.signal(signal.SIGTERM, stop)
     try:
-        yield
+        yield stop_if_asked
+    except Exception:
+        stop_if_asked()
+        raise
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 

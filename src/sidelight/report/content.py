@@ -17,6 +17,15 @@ from sidelight.describe.assignment import (
     posterior_of,
 )
 from sidelight.describe.columns import ColumnSummary, column_summaries
+from sidelight.describe.examples import (
+    Histogram,
+    Sample,
+    cluster_histograms,
+    draw_sample,
+    telling_columns,
+    typical_rows,
+    written_cells,
+)
 from sidelight.describe.profiles import Profiles, cluster_profiles, profile_words
 from sidelight.describe.table import FittedTable, fitted_table
 from sidelight.report.statements import Statements, read_statements
@@ -30,25 +39,34 @@ _MANY_CLUSTERS = 8
 _WORDS_EACH = 4
 _WORDS_OF_MANY = 2
 _DOUBTFUL_BELOW = 0.999
+# Columns whose cells are shown of typical and of uncertain rows, and as histograms.
+_COLUMNS_OF_EXAMPLES = 6
 
 
 class ClusterSummary(NamedTuple):
-    """A cluster: its name, its size, the mean certainty of its rows (None without probabilities), and its profile."""
+    """A cluster: its name, its size, the mean certainty of its rows (None without probabilities), and its profile.
+
+    ``n_labels`` is the number of labels that name it, None where there are no labels; ``typical`` are the name of its
+    most typical row and that row's cells.
+    """
 
     name: str
     size: int
     certainty: float | None
     words: list[str]
+    n_labels: int | None = None
+    typical: tuple[str, list[str]] | None = None
 
 
 class DoubtfulRow(NamedTuple):
-    """An uncertain row: its name, its cluster and the next best one, with their probabilities."""
+    """An uncertain row: its name, its cluster and the next best one, with their probabilities, and its cells."""
 
     row: str
     cluster: str
     probability: float
     next_best: str
     next_probability: float
+    cells: list[str]
 
 
 class CertaintySummary(NamedTuple):
@@ -76,12 +94,22 @@ class Content(NamedTuple):
     clusters: list[ClusterSummary]
     certainty: CertaintySummary | None
     profiles: Profiles | None
+    histograms: list[Histogram]
+    shown_columns: list[str]
+    next_steps: list[str]
     usage: list[str]
     version: str
 
 
 def read_content(
-    model: Any, X: Any, side: SideInformation | None, ids: Any, title: str, notes: Any, usage: Any
+    model: Any,
+    X: Any,
+    side: SideInformation | None,
+    ids: Any,
+    title: str,
+    notes: Any,
+    usage: Any,
+    next_steps: Any,
 ) -> Content:
     """Gather everything the report shows; see :func:`sidelight.report.html_report`."""
     table = fitted_table(model, X)
@@ -93,9 +121,13 @@ def read_content(
     sizes = np.bincount(clusters, minlength=len(names))
     profiles = cluster_profiles(model, X) if np.count_nonzero(sizes) > 1 else None
     words = _words(profiles, len(names))
+    shown = telling_columns(table, profiles, _COLUMNS_OF_EXAMPLES)
+    sample = draw_sample(table, clusters, shown) if shown else None
+    typical = _typical(table, sample, len(names), row_names)
+    labels = _labels_by_cluster(side, names)
     return Content(
         title=title,
-        notes=[str(note) for note in notes],
+        notes=list(dict.fromkeys(str(note) for note in notes)),
         n_rows=table.n_rows,
         n_columns=len(table.names),
         columns=column_summaries(table),
@@ -110,11 +142,16 @@ def read_content(
                 int(sizes[cluster]),
                 float(by_cluster[cluster]) if by_cluster is not None and sizes[cluster] else None,
                 words.get(cluster, []),
+                None if labels is None else labels[cluster],
+                typical[cluster],
             )
             for cluster, name in enumerate(names)
         ],
-        certainty=None if certainty is None else _certainty(certainty, model, table, clusters, names, row_names),
+        certainty=None if certainty is None else _certainty(certainty, model, table, clusters, names, row_names, shown),
         profiles=profiles,
+        histograms=[] if sample is None else cluster_histograms(table, sample, len(names)),
+        shown_columns=[table.names[column] for column in shown],
+        next_steps=_next_steps(model) if next_steps is None else [str(line) for line in next_steps],
         usage=_usage(model) if usage is None else [str(line) for line in usage],
         version=__version__,
     )
@@ -151,6 +188,7 @@ def _certainty(
     clusters: IntArray,
     names: list[str],
     row_names: AnyArray | None,
+    shown: list[int],
 ) -> CertaintySummary:
     """Return how certain the assignment is on average, and the least certain rows."""
     values = certainty.values
@@ -162,12 +200,49 @@ def _certainty(
     if len(rows) and len(names) > 1:
         posterior = posterior_of(model, table, rows).copy()
         posterior[np.arange(len(rows)), clusters[rows]] = -1.0
-        for row, others in zip(rows.tolist(), posterior, strict=True):
-            called = str(row) if row_names is None else str(row_names[row])
-            other = int(others.argmax())
-            own = names[clusters[row]]
-            doubtful.append(DoubtfulRow(called, own, float(values[row]), names[other], float(others[other])))
+        written = written_cells(table, rows.tolist(), shown)
+        for row, others, cells in zip(rows.tolist(), posterior, written, strict=True):
+            other, own = int(others.argmax()), names[clusters[row]]
+            called = _row_name(row, row_names)
+            doubtful.append(DoubtfulRow(called, own, float(values[row]), names[other], float(others[other]), cells))
     return CertaintySummary(float(values.mean()), float((values >= _SURE).mean()), doubtful, certainty.uses_statements)
+
+
+def _row_name(row: int, row_names: AnyArray | None) -> str:
+    return str(row) if row_names is None else str(row_names[row])
+
+
+def _typical(
+    table: FittedTable, sample: Sample | None, n_clusters: int, row_names: AnyArray | None
+) -> list[tuple[str, list[str]] | None]:
+    """Return the most typical row of each cluster, its name and cells."""
+    if sample is None:
+        return [None] * n_clusters
+    rows = typical_rows(table, sample, n_clusters)
+    known = [row for row in rows if row is not None]
+    written = dict(zip(known, written_cells(table, known, sample.columns), strict=True))
+    return [None if row is None else (_row_name(row, row_names), written[row]) for row in rows]
+
+
+def _labels_by_cluster(side: SideInformation | None, names: list[str]) -> list[int] | None:
+    """Return how many rows have the name of each cluster as their label; None where no row has a label."""
+    if side is None or not (side.labels >= 0).any():
+        return None
+    numbers = np.bincount(side.labels[side.labels >= 0], minlength=len(side.label_names))
+    by_name = {str(name): int(number) for name, number in zip(side.label_names, numbers, strict=True)}
+    return [by_name.get(name, 0) for name in names]
+
+
+def _next_steps(model: Any) -> list[str]:
+    """Return the lines of Python that ask about more pairs of rows."""
+    if not has_probabilities(model):
+        return []
+    return [
+        "from sidelight.asking import informative_pairs",
+        "",
+        "questions = informative_pairs(model, X)  # the pairs of rows whose answers would teach the most",
+        "# judge each pair, add what you found to must_link and cannot_link, and fit again",
+    ]
 
 
 def _words(profiles: Profiles | None, n_clusters: int) -> dict[int, list[str]]:

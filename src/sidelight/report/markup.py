@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from html import escape
 
+_BARS_WIDTH, _BARS_HEIGHT = 112, 40
 # Control characters are not allowed in HTML.
 _CONTROL = dict.fromkeys((*range(9), 11, 12, *range(14, 32), *range(127, 160)), "�")
 
@@ -55,6 +56,25 @@ def swatch(colour: Sequence[float]) -> str:
 def bar(share: float, colour: Sequence[float]) -> str:
     """Return a bar as long as a share."""
     return f'<span class="bar"><span style="width:{100 * share:.1f}%;background:{_rgb(colour)}"></span></span>'
+
+
+def bars(names: Sequence[str], counts: Sequence[int], colour: Sequence[float], of: str) -> str:
+    """Return a small histogram; the pointer over a bar shows its name and the rows that it stands for."""
+    total, most = max(sum(counts), 1), max(*counts, 1)
+    width = _BARS_WIDTH / len(counts)
+    drawn = []
+    for place, (name, number) in enumerate(zip(names, counts, strict=True)):
+        high = _BARS_HEIGHT * number / most
+        told = text(f"{of}, {name}: {number} of {total} rows ({100 * number / total:.0f} %)")
+        left = f'x="{place * width:.1f}" width="{max(width - 1, 1):.1f}"'
+        # The invisible bar of full height makes low ones easy to point at.
+        drawn.append(
+            f'<g><title>{told}</title><rect {left} y="0" height="{_BARS_HEIGHT}" fill="transparent"/>'
+            f'<rect {left} y="{_BARS_HEIGHT - high:.1f}" height="{high:.1f}" fill="{_rgb(colour)}"/></g>'
+        )
+    size = f'viewBox="0 0 {_BARS_WIDTH} {_BARS_HEIGHT}" width="{_BARS_WIDTH}" height="{_BARS_HEIGHT}"'
+    label = text(f"histogram of {of}")
+    return f'<svg class="bars" {size} role="img" aria-label="{label}">{"".join(drawn)}</svg>'
 
 
 def _rgb(colour: Sequence[float]) -> str:

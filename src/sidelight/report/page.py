@@ -14,6 +14,7 @@ from sidelight.report.sections import (
     certainty_section,
     found_section,
     given_section,
+    next_section,
     profiles_section,
     usage_section,
 )
@@ -28,6 +29,7 @@ _SECTIONS = (
     ("profiles", "Profiles", "What makes each cluster"),
     ("certainty", "Certainty", "How certain it is"),
     ("statements", "Broken statements", "Statements the result breaks"),
+    ("next", "Next", "What to do next"),
     ("usage", "New rows", "Using the model on new rows"),
 )
 
@@ -41,6 +43,7 @@ def html_report(
     title: str = "What clustering found",
     notes: Iterable[str] = (),
     usage: Iterable[str] | None = None,
+    next_steps: Iterable[str] | None = None,
 ) -> str:
     """Return a report on a fitted model as one HTML page.
 
@@ -62,6 +65,8 @@ def html_report(
         Further remarks on the data, such as columns that were left out.
     usage : iterable of str, optional
         Lines that show how to assign new rows; by default lines of Python that load a saved model.
+    next_steps : iterable of str, optional
+        Lines that show how to say more about the rows; by default lines of Python that choose pairs to ask about.
 
     Returns
     -------
@@ -80,7 +85,7 @@ def html_report(
     require_matplotlib()
     rows = len(model.labels_) if hasattr(model, "labels_") else X.shape[0]
     known = align_side(side, ids, rows)
-    content = read_content(model, X, known, ids, title, notes, usage)
+    content = read_content(model, X, known, ids, title, notes, usage, next_steps)
     pictures = draw_pictures(model, X, known, content.profiles)
     return write_page(content, pictures)
 
@@ -91,9 +96,10 @@ def write_page(content: Content, pictures: Pictures) -> str:
     bodies = (
         given_section(content),
         found_section(content, pictures, colours),
-        profiles_section(content, pictures),
+        profiles_section(content, pictures, colours),
         certainty_section(content, pictures),
         broken_section(content),
+        next_section(content),
         usage_section(content),
     )
     sections = "\n".join(

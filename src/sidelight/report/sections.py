@@ -3,13 +3,14 @@
 from sidelight._typing import FloatArray
 from sidelight._wording import count, grouped, listed, percent
 from sidelight.report.content import Content
-from sidelight.report.markup import bar, bullets, folded, paragraph, picture, swatch, table, text
+from sidelight.report.markup import bar, bars, bullets, folded, paragraph, picture, swatch, table, text
 from sidelight.report.pictures import Pictures
 from sidelight.report.statements import MOST_BROKEN, StatementKind
 
 _FEATURES_IN_TABLE = 15
 # More columns than this are listed only when asked for.
 _COLUMNS_SHOWN = 12
+_CLUSTERS_IN_HISTOGRAMS = 8
 
 
 def given_section(content: Content) -> str:
@@ -45,6 +46,7 @@ def found_section(content: Content, pictures: Pictures, colours: FloatArray) -> 
     """Return the clusters, their sizes and their picture."""
     largest = max(cluster.size for cluster in content.clusters)
     has_certainty = content.certainty is not None
+    n_labels = sum(cluster.n_labels or 0 for cluster in content.clusters)
     rows = []
     for cluster, colour in zip(content.clusters, colours, strict=True):
         cells = [
@@ -53,11 +55,16 @@ def found_section(content: Content, pictures: Pictures, colours: FloatArray) -> 
             percent(cluster.size / content.n_rows),
             bar(cluster.size / largest, colour),
         ]
+        if n_labels:
+            named = cluster.n_labels or 0
+            cells.extend((grouped(named), percent(named / n_labels)))
         if has_certainty:
             cells.append("–" if cluster.certainty is None else f"{cluster.certainty:.3f}")
         rows.append(cells)
-    headings = ["cluster", "rows", "share", "", *(["mean certainty"] if has_certainty else [])]
-    sizes = table(headings, rows, numbers=(1, 2, 4) if has_certainty else (1, 2))
+    headings = ["cluster", "rows", "share", ""]
+    headings += ["labels", "share of labels"] if n_labels else []
+    headings += ["mean certainty"] if has_certainty else []
+    sizes = table(headings, rows, numbers=(1, 2, *range(4, len(headings))))
     described = (
         "Rows coloured by cluster; the paler, the less certain. Rings mark labels, lines join linked rows, red marks "
         "broken statements."
@@ -84,10 +91,11 @@ def _course(content: Content) -> str:
     )
 
 
-def profiles_section(content: Content, pictures: Pictures) -> str:
-    """Return the profile of each cluster, in words, as a picture and as numbers."""
+def profiles_section(content: Content, pictures: Pictures, colours: FloatArray) -> str:
+    """Return the profile of each cluster: in words, as a picture and as numbers, typical rows and histograms."""
     if content.profiles is None or pictures.profiles is None:
-        return paragraph("There is one cluster only, so there is no other to compare it with.")
+        words = "There is one cluster only, so there is no other to compare it with."
+        return paragraph(words) + _histograms(content, colours)
     items = "".join(
         f"<dt>{text(cluster.name)}</dt><dd>"
         + (text("; ".join(cluster.words)) if cluster.words else "nothing sets its rows apart from the rest")
@@ -115,9 +123,46 @@ def profiles_section(content: Content, pictures: Pictures) -> str:
     values_table = table(["mean or share", *shown.names], rows, numbers=list(columns))
     return (
         f"<dl>{items}</dl>"
+        + _typical_rows(content, colours)
+        + _histograms(content, colours)
         + picture(pictures.profiles, f"{described} {weighed}")
         + folded("The values behind the picture", values_table)
     )
+
+
+def _typical_rows(content: Content, colours: FloatArray) -> str:
+    """Return the most typical row of each cluster, with its cells."""
+    rows = [
+        [swatch(colour) + text(cluster.name), text(cluster.typical[0]), *map(text, cluster.typical[1])]
+        for cluster, colour in zip(content.clusters, colours, strict=True)
+        if cluster.typical is not None
+    ]
+    if not rows:
+        return ""
+    heading = "<h3>A typical row of each cluster</h3>"
+    return heading + table(("cluster", "row", *content.shown_columns), rows)
+
+
+def _histograms(content: Content, colours: FloatArray) -> str:
+    """Return how the cells of the most telling columns are distributed in each cluster; the largest clusters only."""
+    if not content.histograms:
+        return ""
+    order = sorted(range(len(content.clusters)), key=lambda number: -content.clusters[number].size)
+    shown = sorted(number for number in order[:_CLUSTERS_IN_HISTOGRAMS] if content.clusters[number].size)
+    rows = []
+    for histogram in content.histograms:
+        ends = text(histogram.bins[0].partition(" to ")[0]), text(histogram.bins[-1].rpartition(" to ")[2])
+        between = f"{ends[0]} … {ends[1]}" if len(histogram.bins) > 1 else ends[0]
+        cells = [
+            bars(histogram.bins, histogram.counts[number].tolist(), colours[number], content.clusters[number].name)
+            for number in shown
+        ]
+        rows.append([f'{text(histogram.column)}<div class="quiet">{between}</div>', *cells])
+    headings = ("column", *(content.clusters[number].name for number in shown))
+    words = "Shares of the rows of each cluster; hold the pointer over a bar to read it."
+    if len(shown) < len(content.clusters):
+        words += f" The {len(shown)} largest clusters are shown."
+    return f'<h3>Columns by cluster</h3><p class="quiet">{text(words)}</p>' + table(headings, rows)
 
 
 def certainty_section(content: Content, pictures: Pictures) -> str:
@@ -146,11 +191,13 @@ def certainty_section(content: Content, pictures: Pictures) -> str:
                 f"{row.probability:.3f}",
                 text(row.next_best),
                 f"{row.next_probability:.3f}",
+                *map(text, row.cells),
             )
             for row in certainty.doubtful
         ]
         parts.append("<h3>The least certain rows</h3>")
-        parts.append(table(("row", "cluster", "probability", "next best", "probability"), rows, numbers=(2, 4)))
+        headings = ("row", "cluster", "probability", "next best", "probability", *content.shown_columns)
+        parts.append(table(headings, rows, numbers=(2, 4)))
     else:
         parts.append(paragraph("No row is in doubt."))
     return "".join(parts)
@@ -179,6 +226,17 @@ def _broken_kind(kind: StatementKind) -> str:
     left = kind.n_broken - len(rows)
     more = f'<p class="quiet">{grouped(left)} more not listed; the first {MOST_BROKEN} are.</p>' if left else ""
     return heading + table(("rows" if kind.kind.endswith("link") else "row", "statement", "result"), rows) + more
+
+
+def next_section(content: Content) -> str:
+    """Return how to say more about the rows, so that the next fit knows more."""
+    if not content.next_steps:
+        return paragraph("Label some rows, or say which belong together and which do not, and fit again.")
+    words = (
+        "If a cluster is not what you expect, a few judgements help more than a longer fit. These lines choose the "
+        "pairs of rows whose answers, same class or not, would teach the most."
+    )
+    return paragraph(words) + f"<pre>{text(chr(10).join(content.next_steps))}</pre>"
 
 
 def usage_section(content: Content) -> str:

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from sidelight.cli.errors import Refusal
+from sidelight.cli.tables.asked import AskedColumns
 from sidelight.cli.tables.features import find_features
 from sidelight.cli.tables.files import open_table
 
@@ -43,7 +44,7 @@ def file(request, tmp_path):
 
 
 def found(file, columns, categorical):
-    return find_features(file, file.read(columns), columns, categorical)
+    return find_features(file, file.read(columns), columns, AskedColumns(categorical=tuple(categorical)))
 
 
 def test_kinds_gaps_and_what_is_left_out(file):

@@ -1,6 +1,7 @@
 """The same table in every kind of file that people have, each made by a program that they use."""
 
 import bz2
+import csv
 import gzip
 import lzma
 import os
@@ -40,6 +41,9 @@ def as_spreadsheet(path):
 
 WRITERS = {
     "table.csv": lambda path: FRAME.to_csv(path, index=False),
+    "polars.csv": lambda path: pl.from_pandas(FRAME).write_csv(path),
+    "semicolons and decimal commas.csv": lambda path: FRAME.to_csv(path, index=False, sep=";", decimal=","),
+    "a mark and quotes.csv": lambda path: FRAME.to_csv(path, index=False, encoding="utf-8-sig", quoting=csv.QUOTE_ALL),
     "table.tsv": lambda path: FRAME.to_csv(path, index=False, sep="\t"),
     "table.csv.gz": lambda path: FRAME.to_csv(path, index=False),
     "table.csv.zip": as_zip,
@@ -62,7 +66,7 @@ def test_the_same_table_in_every_kind_of_file(tmp_path, name, write):
     assert file.header == ("name", "size", "colour")
     table = file.read(file.header)
     assert row_ids(file, table, "name").tolist() == FRAME["name"].tolist()
-    frame, features = find_features(file, table, ["size", "colour"], [])
+    frame, features = find_features(file, table, ["size", "colour"])
     np.testing.assert_array_equal(frame["size"], FRAME["size"])
     assert frame["colour"].tolist() == FRAME["colour"].tolist()
     assert features.missing == {"size": 1, "colour": 0}
@@ -121,6 +125,19 @@ def test_files_that_are_not_what_they_seem(tmp_path, name):
     (tmp_path / name).write_bytes(b"id,x\n1,2\n")
     with pytest.raises(Refusal, match=name):
         open_table(tmp_path / name)
+
+
+def test_a_damaged_spreadsheet_is_refused_or_read(tmp_path):
+    path = tmp_path / "table.xlsx"
+    as_spreadsheet(path)
+    whole, outcomes = path.read_bytes(), set()
+    for at in range(40, len(whole), 211):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1 :])
+        try:
+            outcomes.add(open_table(path).header)
+        except Refusal as refusal:
+            outcomes.add(refusal.message.partition(":")[0])
+    assert outcomes == {("name", "size", "colour"), f"{path} cannot be read as a spreadsheet"}
 
 
 def test_an_archive_of_two_tables(tmp_path):

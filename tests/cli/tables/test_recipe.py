@@ -20,7 +20,7 @@ def opened(folder, text, name="table.csv"):
 @pytest.fixture
 def recipe(tmp_path):
     file = opened(tmp_path, HEADER + ROWS)
-    frame, features = find_features(file, file.read(file.header), file.header, [])
+    frame, features = find_features(file, file.read(file.header), file.header)
     return Recipe("labelled", True, None, None, recipe_columns(frame, features))
 
 

@@ -70,7 +70,7 @@ TABLE = (
 
 def features_of(path):
     file = open_table(path)
-    return find_features(file, file.read(file.header), file.header, [])
+    return find_features(file, file.read(file.header), file.header)
 
 
 def test_columns_of_a_table_that_people_made(tmp_path):

@@ -1,5 +1,6 @@
 """``sidelight fit``: from a table and side information to clusters, a model and a report."""
 
+import shlex
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -53,6 +54,30 @@ _BYTES_AT_LEAST = 2_000_000
     multiple=True,
     metavar="COLUMN",
     help="Column to take as categories, whatever it holds; may be given several times.",
+)
+@click.option(
+    "--number",
+    multiple=True,
+    metavar="COLUMN",
+    help="Column to take as numbers, also if it looks like codes or numbers the rows; may be given several times.",
+)
+@click.option(
+    "--ordinal",
+    multiple=True,
+    metavar="COLUMN[=LOW<…<HIGH]",
+    help="Column to take as ordered categories; text needs the order, size=small<medium<large, say.",
+)
+@click.option(
+    "--date",
+    multiple=True,
+    metavar="COLUMN[=FORMAT]",
+    help="Column to take as dates; born=%d/%m/%Y says how they are written where that is not clear.",
+)
+@click.option(
+    "--log",
+    multiple=True,
+    metavar="COLUMN",
+    help="Column of numbers above zero to take as logarithms; may be given several times.",
 )
 @click.option(
     "--confidence",
@@ -120,15 +145,19 @@ def fit(output: Path, report: bool, force: bool, quiet: bool, as_json: bool, **a
     with terminal.progress(f"reading {request.table}"), terminal.warnings_as_notes():
         frame, given = read_fit_input(request)
     check_room(output, _BYTES_PER_ROW * len(frame) + _BYTES_AT_LEAST)
-    for line in input_lines(request.table, given):
+    told = input_lines(request.table, given)
+    for line in (*told.table, *told.remarks, told.known):
         terminal.note(line)
     check_takes(request.model, given.side)
     check_power(request.model, request.power)
     recipe = _recipe(request, frame, given, terminal)
     positions = as_numbers(frame.iloc[given.pool.rows], recipe.columns).to_numpy()
     frame = recipe.frame_for_model(frame)
-    terminal.tell(f"fitting {request.model} …")
-    with terminal.progress("fitting") as update, terminal.warnings_as_notes(), refusing(str(request.table)):
+    with (
+        terminal.progress(f"fitting {request.model}") as update,
+        terminal.warnings_as_notes(),
+        refusing(str(request.table)),
+    ):
         model = _fitted(request, given, frame, update)
     for line in (*scale_lines(model), *trust_lines(model)):
         terminal.note(line)
@@ -144,7 +173,10 @@ def fit(output: Path, report: bool, force: bool, quiet: bool, as_json: bool, **a
         _write_clusters(folder / CLUSTERS, request, given, model, probability)
         write_result(folder, model=model, recipe=recipe, pool=_pool(given, model, positions), summary=summary)
         if report:
-            page = _report(request, given, frame, model, (*terminal.notes,), output)
+            # The report has tables of what was given, and says everything once.
+            shown = {printable(line) for line in (*told.table, told.known, *scale_lines(model))}
+            notes = tuple(note for note in terminal.notes if note not in shown)
+            page = _report(request, given, frame, model, notes, output)
             (folder / REPORT).write_text(page, encoding="utf-8")
     terminal.show(summary_table(summary, output))
     terminal.print_json({**summary, "output": printable(str(output))})
@@ -167,14 +199,17 @@ def _fitted(request: FitRequest, given: FitInput, frame: Any, update: UpdateProg
     """Return the fitted model, without the callback that shows progress."""
     scale = 1 / len(frame)
     steps = 0
+    began = time.perf_counter()
 
     def show(progress: "Progress") -> None:
         nonlocal steps
         steps += 1
         if progress.phase == "round":
             update(detail=f"round {steps} of the experts")
-        else:
-            update(detail=f"step {steps}, bound {progress.objective * scale:.5g} per row")
+            return
+        seconds = (time.perf_counter() - began) / steps * max(model.max_iter - progress.iteration, 0)
+        left = f", at most {seconds:.0f} s left" if progress.phase == "ascent" else ""
+        update(detail=f"step {steps}, bound {progress.objective * scale:.5g} per row{left}")
 
     model = make_model(
         request.model,
@@ -231,6 +266,23 @@ def _pool(given: FitInput, model: Any, positions: FloatArray) -> Pool:
     )
 
 
+def _next_steps(request: FitRequest, output: Path) -> list[str]:
+    """Return the commands that choose pairs to ask about, and fit again with the answers."""
+    asks = f"sidelight ask {_quoted(output)} -o questions.csv"
+    named = "" if request.id_column is None else f" --id-column {_quoted(request.id_column)}"
+    labelled = "" if request.label_column is None else f" --label-column {_quoted(request.label_column)}"
+    again = (
+        f"sidelight fit {_quoted(request.table)}{named}{labelled} --links questions.csv -o {_quoted(output)} --force"
+    )
+    if request.id_column is None:
+        return [asks, "# links need a column that names the rows: give the table one, and fit with --id-column"]
+    return [asks, "# write must or cannot into the column relation, and fit again:", again]
+
+
+def _quoted(words: Path | str) -> str:
+    return shlex.quote(printable(str(words)))
+
+
 def _report(request: FitRequest, given: FitInput, frame: Any, model: Any, notes: tuple[str, ...], output: Path) -> str:
     from sidelight.report import html_report
 
@@ -241,5 +293,6 @@ def _report(request: FitRequest, given: FitInput, frame: Any, model: Any, notes:
         ids=given.ids,
         title=f"Clusters of {printable(request.table.name)}",
         notes=notes,
-        usage=(f"sidelight predict {printable(str(output))} new.csv -o placed.csv",),
+        usage=(f"sidelight predict {_quoted(output)} new.csv -o placed.csv",),
+        next_steps=_next_steps(request, output),
     )

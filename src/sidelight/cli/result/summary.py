@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from rich.console import Group, RenderableType
@@ -21,7 +21,15 @@ if TYPE_CHECKING:
 _STATEMENTS = {"labels": "labels", "must": "must-links", "cannot": "cannot-links"}
 
 
-def input_lines(path: Path, given: FitInput) -> list[str]:
+class InputLines(NamedTuple):
+    """What is said about the input: about the table and its columns, what is remarkable, and what is known of rows."""
+
+    table: list[str]
+    remarks: list[str]
+    known: str
+
+
+def input_lines(path: Path, given: FitInput) -> InputLines:
     """Say what was found in a table, which columns are left out, and what the side information is."""
     from sidelight.tables.kinds import all_kinds
 
@@ -35,10 +43,10 @@ def input_lines(path: Path, given: FitInput) -> list[str]:
         ]
         if columns:
             lines.append(f"{kind.plural}: {', '.join(columns)}")
-    lines.extend(f"left out: {name}, which {why}" for name, why in features.omissions)
-    lines.extend(_links_line(file) for file in given.links)
-    lines.append("nothing is known about the rows" if side.is_empty else f"known: {side.summary()}")
-    return lines
+    remarks = [f"left out: {name}, which {why}" for name, why in features.omissions]
+    remarks.extend(_links_line(file) for file in given.links)
+    known = "nothing is known about the rows" if side.is_empty else f"known: {side.summary()}"
+    return InputLines(lines, remarks, known)
 
 
 def scale_lines(model: Any) -> list[str]:

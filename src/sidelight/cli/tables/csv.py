@@ -269,6 +269,10 @@ def _refusing_bytes(path: Path, encoding: str, lines: int, block: bytes) -> Iter
             f"{path}, line {line} is not {encoding}: byte 0x{error.object[error.start]:02x} ({error.reason}); save the "
             "file as UTF-8, or name what it is written in with --encoding (latin-1 or cp1252, say)."
         ) from None
+    except UnicodeError as error:  # UTF-16 without the mark that it must begin with
+        raise Refusal(
+            f"{path} is not {encoding}: {one_line(error)}; name what it is written in with --encoding."
+        ) from None
 
 
 def _check_closed(path: Path, text: TextIO, delimiter: str) -> None:

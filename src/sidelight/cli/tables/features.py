@@ -2,13 +2,13 @@
 
 import re
 import warnings
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from sidelight.cli.errors import Refusal
 from sidelight.cli.extras import arrow, pandas
+from sidelight.cli.tables.asked import AskedColumns, FrameColumn, read_asked
+from sidelight.cli.tables.columns import as_frame_column, is_text, pandas_frame, refuse_infinite, tidied
 from sidelight.cli.tables.csv import is_number
 from sidelight.cli.tables.files import TableFile
 from sidelight.cli.tables.written_numbers import WrittenNumbers, words_of, written_numbers
@@ -19,64 +19,12 @@ _MOST_CATEGORIES = 200
 _FEW_CATEGORIES = 20
 # If at least this fraction of the cells are numbers, the others are mistakes and not categories.
 _NUMBERS_MEANT = 0.9
-_DATES = "holds dates or times (turn them into numbers, such as days since, to use them)"
 _DATE = r"^\s*[0-9]{1,2}[./][0-9]{1,2}[./][0-9]{4}( [0-9]{1,2}:[0-9]{2}(:[0-9]{2})?)?\s*$"
 _DIGITS = r"^\s*[0-9]+\s*$"
 # What pandas calls a column without a name, which is the index of a table that it has written; and what we do.
 _NO_NAME = re.compile(r"Unnamed: \d+|column 1")
 # In fewer rows, whole numbers without a gap may well be measured.
 _ROWS_TO_NUMBER = 20
-
-
-def _tidied(column: Any) -> Any:
-    """Return a column with NaN as missing, and whole numbers that were stored as floats because cells are missing."""
-    pa, compute = arrow(), arrow("compute")
-    if pa.types.is_uint64(column.type) and (compute.max(column).as_py() or 0) >= 2**63:
-        return column.cast(pa.float64(), safe=False)
-    if not pa.types.is_floating(column.type):
-        return column
-    column = compute.if_else(compute.is_nan(column), pa.scalar(None, column.type), column)
-    if not column.null_count or column.null_count == len(column):
-        return column
-    try:
-        return column.cast(pa.int64())
-    except pa.ArrowInvalid:  # some have decimals
-        return column
-
-
-def as_frame_column(column: Any) -> Any:
-    """Return a column for a frame: numbers and booleans keep their types if cells are missing, text is categories."""
-    pa, pd = arrow(), pandas()
-    types = pa.types
-    kind = column.type
-    if types.is_floating(kind) or types.is_decimal(kind):
-        return column.cast(pa.float64()).to_numpy()
-    if types.is_integer(kind):
-        if column.null_count:
-            return pd.array(column.to_pandas(integer_object_nulls=False), dtype="Int64")
-        return column.cast(pa.int64()).to_numpy()
-    if types.is_boolean(kind):
-        return pd.array(column.to_pandas(), dtype="boolean" if column.null_count else "bool")
-    encoded = column if types.is_dictionary(kind) else column.dictionary_encode()
-    return encoded.unify_dictionaries().combine_chunks().to_pandas()
-
-
-def pandas_frame(columns: Mapping[str, Any]) -> Any:
-    """Return a data frame of columns, without copies where possible."""
-    return pandas().DataFrame(dict(columns), copy=False)
-
-
-def refuse_infinite(file: TableFile, frame: Any) -> None:
-    """Refuse cells that are infinite, saying where the first one stands."""
-    for name in frame.columns:
-        values = frame[name]
-        if values.dtype.kind == "f":
-            infinite = np.flatnonzero(np.isinf(values.to_numpy()))
-            if len(infinite):
-                raise Refusal(
-                    f"{file.path}, {file.place(int(infinite[0]))}: column {name!r} is infinite; correct the cell, or "
-                    "empty it if the value is not known."
-                )
 
 
 class Omission(NamedTuple):
@@ -89,48 +37,86 @@ class Omission(NamedTuple):
 class Features(NamedTuple):
     """The columns to cluster by: their kinds, as ``family=`` takes them, and missing cells; and those left out.
 
-    ``written`` says how numbers are written in columns where that is not the usual way (see `NumberStyle.stored`).
+    ``sources`` are the columns of the table that they come from, by their names here; ``written`` says how cells are
+    written in columns of the table where that is not the usual way (see `NumberStyle.stored`, `WrittenDates`).
     """
 
     kinds: dict[str, str]
     missing: dict[str, int]
     omissions: list[Omission]
+    sources: dict[str, str]
     written: dict[str, str]
 
 
 def find_features(
-    file: TableFile, table: Any, columns: Sequence[str], categorical: Collection[str]
+    file: TableFile,
+    table: Any,
+    columns: Sequence[str],
+    asked: AskedColumns = AskedColumns(),  # noqa: B008 (immutable)
 ) -> tuple[Any, Features]:
     """Decide which columns of an arrow table to use, and as which kind; return a frame of those, and what they are.
 
-    ``columns`` are those that no option uses for something else; the ``categorical`` ones are categories in any case.
+    ``columns`` are those that no option uses for something else; ``asked`` is what the user says about them.
     """
     from sidelight.tables.schema import learn_schema
 
-    series, missing, written, omissions = {}, {}, {}, []
+    found: dict[str, FrameColumn] = {}
+    omissions = []
     for name in columns:
-        column = _tidied(file.convert(table[name], name, arrow().string() if name in categorical else None))
-        if _is_text(column) and name not in categorical:
-            found = written_numbers(column.to_pylist(), getattr(file, "decimal", "."))
-            if found is not None:
-                column, written[name] = as_number_column(column, found), found.style.stored
-                _warn_converted(name, found)
-        why = _useless(column, name, forced=name in categorical)
-        if why is None and _is_text(column) and name not in categorical:
-            _refuse_broken_numbers(file, name, column)
-        if why is None:
-            series[name] = as_frame_column(column)
-            missing[name] = column.null_count
+        column = _column(file, table[name], name, asked)
+        if isinstance(column, Omission):
+            omissions.append(column)
         else:
-            omissions.append(Omission(name, why))
-    if not series:
+            found[name] = column
+    if not found:
         told = "; ".join(f"{name!r} {why}" for name, why in omissions)
         raise Refusal(f"{file.path} has no column to cluster by{f': {told}' if told else ''}.")
-    frame = pandas_frame(series)
+    frame = pandas_frame({feature_name(name, log=name in asked.log): column.cells for name, column in found.items()})
+    if len(frame.columns) < len(found):
+        raise Refusal(f"{file.path}: --log makes two columns of one name; rename the one that is called log(…).")
     refuse_infinite(file, frame)
-    texts = [name for name in frame.columns if str(frame[name].dtype) == "category"]
-    schema = learn_schema(frame, dict.fromkeys(texts, "categorical"))
-    return frame, Features(dict(zip(frame.columns, schema.kinds, strict=True)), missing, omissions, written)
+    known = {feature: column.kind for feature, column in zip(frame.columns, found.values(), strict=True) if column.kind}
+    schema = learn_schema(frame, known)
+    return frame, Features(
+        kinds=dict(zip(frame.columns, schema.kinds, strict=True)),
+        missing={feature: column.n_missing for feature, column in zip(frame.columns, found.values(), strict=True)},
+        omissions=omissions,
+        sources=dict(zip(frame.columns, found, strict=True)),
+        written={name: column.written for name, column in found.items() if column.written},
+    )
+
+
+def feature_name(column: str, *, log: bool) -> str:
+    """Return what a column is called in a frame, and so in all results: it says if numbers are logarithms."""
+    return f"log({column})" if log else column
+
+
+def _column(file: TableFile, stored: Any, name: str, asked: AskedColumns) -> FrameColumn | Omission:
+    column = read_asked(file, stored, name, asked)
+    if column is None:
+        return _recognised(file, stored, name, forced=name in asked.categorical)
+    if column.n_missing == len(stored):
+        return Omission(name, "is empty")
+    if pandas().Series(column.cells).nunique() < 2:
+        return Omission(name, "has the same value wherever it has one")
+    return column
+
+
+def _recognised(file: TableFile, stored: Any, name: str, *, forced: bool) -> FrameColumn | Omission:
+    """Return a column about which the user says nothing, or that is to be categories (``forced``)."""
+    column = tidied(file.convert(stored, name, arrow().string() if forced else None))
+    written = ""
+    if is_text(column) and not forced:
+        numbers = written_numbers(column.to_pylist(), getattr(file, "decimal", "."))
+        if numbers is not None:
+            column, written = as_number_column(column, numbers), numbers.style.stored
+            _warn_converted(name, numbers)
+    why = _useless(column, name, forced=forced)
+    if why is not None:
+        return Omission(name, why)
+    if is_text(column) and not forced:
+        _refuse_broken_numbers(file, name, column)
+    return FrameColumn(as_frame_column(column), "categorical" if is_text(column) else "", column.null_count, written)
 
 
 def as_number_column(column: Any, found: WrittenNumbers) -> Any:
@@ -151,12 +137,6 @@ def _warn_converted(name: str, found: WrittenNumbers) -> None:
     warnings.warn(f"column {name!r}: {'; '.join(parts)}.", UserWarning, stacklevel=2)
 
 
-def _is_text(column: Any) -> bool:
-    types = arrow().types
-    kind = column.type.value_type if types.is_dictionary(column.type) else column.type
-    return bool(types.is_string(kind) or types.is_large_string(kind))
-
-
 def _useless(column: Any, name: str, *, forced: bool) -> str | None:
     """Say why a column cannot be used, None if it can."""
     types, compute = arrow().types, arrow("compute")
@@ -164,10 +144,10 @@ def _useless(column: Any, name: str, *, forced: bool) -> str | None:
     if column.null_count == len(column):
         return "is empty"
     if types.is_temporal(kind):
-        return _DATES
-    text = _is_text(column)
+        return _dates_left_out(name)
+    text = is_text(column)
     if text and not forced and _all_match(column, _DATE):
-        return _DATES
+        return _dates_left_out(name)
     if not (
         text or types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_boolean(kind)
     ):
@@ -179,12 +159,19 @@ def _useless(column: Any, name: str, *, forced: bool) -> str | None:
     if text and not forced and different == known > 2 and _all_match(column, _DIGITS):
         return "holds codes, another one in each row"
     if text and not forced and different > max(_FEW_CATEGORIES, min(known // 2, _MOST_CATEGORIES)):
-        if _share_of_numbers(column) >= _NUMBERS_MEANT:
+        share = _share_of_numbers(column)
+        if share == 1:  # they would be numbers if none began with a zero
+            return f"holds codes ({different} different ones; --categorical makes them categories, --number numbers)"
+        if share >= _NUMBERS_MEANT:
             return None
         return f"is free text ({different} different values; --categorical makes it categories)"
     if types.is_integer(kind) and not column.null_count and different == len(column) > 2 and _counts_rows(column, name):
         return "numbers the rows"
     return None
+
+
+def _dates_left_out(name: str) -> str:
+    return f"holds dates or times (--date {name} uses dates)"
 
 
 def _counts_rows(column: Any, name: str) -> bool:
@@ -211,7 +198,7 @@ def _share_of_numbers(column: Any) -> float:
 def _refuse_broken_numbers(file: TableFile, name: str, column: Any) -> None:
     """Refuse a column of numbers that a few cells turn into text."""
     different = arrow("compute").count_distinct(column, mode="only_valid").as_py()
-    if different <= _FEW_CATEGORIES or _share_of_numbers(column) < _NUMBERS_MEANT:
+    if different <= _FEW_CATEGORIES or not _NUMBERS_MEANT <= _share_of_numbers(column) < 1:
         return
     row, cell = next((row, cell) for row, cell in enumerate(column.to_pylist()) if cell and not is_number(cell))
     raise Refusal(

@@ -91,17 +91,39 @@ class ArrowFile:
 
 
 def _with_plain_text(table: Any) -> Any:
-    """Return a table whose categories are the values that they stand for, and whose text is of one type."""
+    """Return a table whose categories are the values that they stand for, and whose text is of one type.
+
+    Categories that have an order keep it.
+    """
     pa = arrow()
     for number, field in enumerate(table.schema):
         column, kind = table.column(number), field.type
         if pa.types.is_dictionary(kind):
+            if kind.ordered and _is_text(kind.value_type):
+                table = table.set_column(number, field.name, _ordered_text(column))
+                continue
             kind = kind.value_type
         if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
             kind = pa.string()
         if kind != field.type:
             table = table.set_column(number, field.name, column.cast(kind))
     return table
+
+
+def _is_text(kind: Any) -> bool:
+    types = arrow().types
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
+
+
+def _ordered_text(column: Any) -> Any:
+    """Return ordered categories of text whose values are of the usual type."""
+    pa = arrow()
+    kind = pa.dictionary(pa.int32(), pa.string(), ordered=True)
+    parts = (
+        pa.DictionaryArray.from_arrays(chunk.indices.cast(pa.int32()), chunk.dictionary.cast(pa.string()), ordered=True)
+        for chunk in column.chunks
+    )
+    return pa.chunked_array(list(parts), kind)
 
 
 def _open_parquet(path: Path, stored: StoredTable) -> ArrowFile:

@@ -73,6 +73,12 @@ def written_numbers(cells: Iterable[str | None], usual: str = ".") -> WrittenNum
     return WrittenNumbers(values | dict.fromkeys(missing), style, missing, example)
 
 
+def number_style(cells: Iterable[str | None], usual: str = ".") -> NumberStyle:
+    """Return the style of a column that is known to hold numbers: that of all of them, or the usual one."""
+    texts = {cell for cell in cells if cell is not None and not is_missing_word(cell)}
+    return _style(sorted(texts), usual) or NumberStyle(usual)
+
+
 def is_code(text: str) -> bool:
     """Say whether a text is a postal code or the like: digits, the first of which is a zero that counts."""
     return _CODE.fullmatch(text.strip()) is not None
