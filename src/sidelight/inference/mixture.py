@@ -265,6 +265,7 @@ class Mixture:
         states = state.couplings or (CouplingState(),) * len(self.couplings)
         for coupling, own in zip(self.couplings, states, strict=True):
             evaluator = partial(self._evaluator, state)
+            self.rows.table.hold(coupling.rows)
             rows = CoupledRows(self.rows.table, coupling.rows, evaluator, state.parameters, self.executor)
             yield coupling, rows, own
 

@@ -43,6 +43,7 @@ class MixtureEstimator(FittedMixture):
 
     # Compiled loops pay as soon as they would in a fit of this many passes.
     passes_expected = 10
+    takes_sources = True
     # Whether to keep the model before every step; an estimator with a parameter of this name asks its user.
     keep_history: bool | None = False
 
@@ -100,7 +101,7 @@ class MixtureEstimator(FittedMixture):
 
     def _preferred_rows(self, side: SideInformation) -> IntArray:
         """Return an array that is not negative for the rows that a sample to start from should have."""
-        return np.where(side.mentioned, 0, -1)
+        return np.where(side.mentioned, np.int8(0), np.int8(-1))
 
     def _emission(self, problem: Problem, survey: Survey, few: StartRows, random: np.random.RandomState) -> AnyFamily:
         """Return the family of the table, with its prior."""
@@ -151,8 +152,9 @@ class MixtureEstimator(FittedMixture):
 
         Parameters
         ----------
-        X : (n, d) array, memory-mapped array or data frame
-            The table.
+        X : (n, d) array, memory-mapped array, data frame, path or ParquetTable
+            The table. A path is that of a Parquet file, of a folder of them, or of an array (.npy); such a table is
+            read chunk by chunk, and never held in memory whole.
         y : (n,) array, optional
             Partial labels; -1, or None or NaN, where a row has none.
         must_link, cannot_link : pairs, optional
@@ -268,7 +270,7 @@ class MixtureEstimator(FittedMixture):
             classes = np.append(classes[: state.parameters.n_clusters], -1)
         n_rows, n_classes = mixture.rows.shape[0], max(int(classes.max()) + 1, len(side.label_names))
         keep = self._keeps_posterior(n_rows, n_classes)
-        results = Results.empty(n_rows, classes, n_classes, keep_density=False, keep_posterior=keep)
+        results = Results.empty(mixture.rows.table, classes, n_classes, keep_posterior=keep)
         evidence = 0.0
         for part in mixture.assign(state):
             results.write(part)
@@ -286,7 +288,7 @@ class MixtureEstimator(FittedMixture):
         # Noise, where there is any, is the last component and stays the last.
         self._log_weights = mixture.weights.log(state.weights)[np.append(components, np.flatnonzero(classes < 0))]
         self._parameters = mixture.family.select(state.parameters, components)
-        self._posterior = None if results.posterior is None else results.posterior[:, order]
+        self._posterior = results.reordered_posterior(order)
         self.labels_ = results.renumbered(rank)
         self.n_clusters_ = n_classes
         self.cluster_names_ = cluster_names(side.label_names.tolist(), order)

@@ -121,9 +121,7 @@ class FittedMixture(KeptPosterior, TableReader):
             backend=backend,
             executor=Threads.for_jobs(self.n_jobs),
         )
-        results = Results.empty(
-            table.shape[0], clusters, self.n_clusters_, keep_density=density, keep_posterior=posterior
-        )
+        results = Results.empty(table, clusters, self.n_clusters_, keep_density=density, keep_posterior=posterior)
         with one_blas_thread():
             self._survey(table, None)
             state = MixtureState(self._parameters, self._predictive_log_weights() if density else self._log_weights)
@@ -132,6 +130,7 @@ class FittedMixture(KeptPosterior, TableReader):
         if results.log_density is not None and self._schema.powers is not None:
             for chunk in table.chunks():
                 results.log_density[chunk] += log_jacobian(table.take(chunk), self._schema.powers)
+                table.release(chunk)
         return results
 
     def _predictive_log_weights(self) -> FloatArray:
