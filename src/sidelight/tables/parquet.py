@@ -99,7 +99,7 @@ class ParquetTable:
         if n <= WHOLE_ROWS:
             return _concatenated([batch.to_pandas() for _, batch in self.batches()])
         chosen = np.arange(n)[rows_to_look_at(n, SAMPLE_ROWS)]
-        few = _concatenated([batch.to_pandas() for batch in self._picked(chosen)])
+        few = _concatenated([batch.to_pandas() for batch in self.picked(chosen)])
         shows_new = frame_shows_new(few)
         if shows_new is None:
             return few
@@ -123,7 +123,7 @@ class ParquetTable:
                     yield start, batch
                 start += batch.num_rows
 
-    def _picked(self, rows: IntArray) -> Iterator[Any]:
+    def picked(self, rows: IntArray) -> Iterator[Any]:
         """Yield rows (sorted) as arrow tables; groups of rows that hold none of them are not read."""
         size = max(_CELLS_AT_ONCE // len(self.columns), 1)
         for number in np.unique([self._piece_of(int(row)) for row in rows]):
@@ -231,7 +231,7 @@ class EncodedParquet:
     def gather(self, rows: IntArray) -> AnyArray:
         """Return rows from all over the table, as floats: one pass over those parts that have any."""
         numbers, places = np.unique(rows, return_inverse=True)
-        found = [self._numbers(batch) for batch in self.source._picked(numbers)]
+        found = [self._numbers(batch) for batch in self.source.picked(numbers)]
         return np.concatenate([np.empty((0, self.shape[1])), *found]).take(places, axis=0)
 
     def release(self, chunk: slice) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from sidelight._typing import AnyArray, FloatArray
+from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight._wording import printable
 from sidelight.cli import options
 from sidelight.cli.console import Terminal, UpdateProgress
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 # Size of a result on the disk, roughly: a line of clusters.csv, labels and posterior of each row; and all the rest.
 _BYTES_PER_ROW = 150
 _BYTES_AT_LEAST = 2_000_000
+_ROWS_AT_ONCE = 1_000_000
 
 
 @click.command()
@@ -64,7 +65,7 @@ _BYTES_AT_LEAST = 2_000_000
 @click.option(
     "--model",
     type=click.Choice(list(MODELS)),
-    help="The model; by default guided, or bayesian where --noise, --power or --no-power is given.",
+    help="The model; by default guided, or bayesian for a folder and where --noise, --power or --no-power is given.",
 )
 @click.option(
     "--clusters",
@@ -105,27 +106,34 @@ _BYTES_AT_LEAST = 2_000_000
 def fit(output: Path, report: bool, force: bool, quiet: bool, as_json: bool, **asked: Any) -> None:
     """Cluster TABLE (CSV, Parquet, .xlsx and others) with the labels and judged pairs there are.
 
+    A folder of Parquet files is read part by part, and may be larger than memory; it is fitted by --model bayesian.
+
     Writes a folder with clusters.csv (cluster, name and probability of every row, and which statements the result
     breaks), report.html, the model for sidelight predict, the rows for sidelight ask, and summary.json.
     """
     began = time.perf_counter()
     request = FitRequest(**asked)
-    request = request._replace(model=chosen_model(request.model, power=request.power, noise=request.noise))
+    in_files = request.table.is_dir()
+    model_name = chosen_model(request.model, power=request.power, noise=request.noise, in_files=in_files)
+    request = request._replace(model=model_name)
     terminal = Terminal(quiet=quiet, as_json=as_json)
     check_folder_free(output, force=force, ours=is_result, what="sidelight result")
     check_noise(request.model, request.noise)
     check_only_known_classes(request.model, request.only_known_classes)
-    if report:
+    if report and not in_files:
         check_drawing()
     with terminal.progress(f"reading {request.table}"), terminal.warnings_as_notes():
         frame, given = read_fit_input(request)
-    check_room(output, _BYTES_PER_ROW * len(frame) + _BYTES_AT_LEAST)
+    n = given.side.n_rows
+    check_room(output, _BYTES_PER_ROW * n + _BYTES_AT_LEAST)
     for line in input_lines(request.table, given):
         terminal.note(line)
     check_takes(request.model, given.side)
     check_power(request.model, request.power)
-    recipe = _recipe(request, frame, given, terminal)
-    positions = as_numbers(frame.iloc[given.pool.rows], recipe.columns).to_numpy()
+    if in_files and report:
+        terminal.note("report.html is left out: it is made for tables in one file.")
+    recipe = _recipe(request, given, terminal)
+    positions = as_numbers(given.pool_frame, recipe.columns).to_numpy()
     frame = recipe.frame_for_model(frame)
     terminal.tell(f"fitting {request.model} …")
     with terminal.progress("fitting") as update, terminal.warnings_as_notes(), refusing(str(request.table)):
@@ -143,14 +151,14 @@ def fit(output: Path, report: bool, force: bool, quiet: bool, as_json: bool, **a
     with terminal.progress(f"writing {output}"), output_folder(output, force=force) as folder:
         _write_clusters(folder / CLUSTERS, request, given, model, probability)
         write_result(folder, model=model, recipe=recipe, pool=_pool(given, model, positions), summary=summary)
-        if report:
+        if report and not in_files:
             page = _report(request, given, frame, model, (*terminal.notes,), output)
             (folder / REPORT).write_text(page, encoding="utf-8")
     terminal.show(summary_table(summary, output))
     terminal.print_json({**summary, "output": printable(str(output))})
 
 
-def _recipe(request: FitRequest, frame: Any, given: FitInput, terminal: Terminal) -> Recipe:
+def _recipe(request: FitRequest, given: FitInput, terminal: Terminal) -> Recipe:
     """Return how tables become what the model takes, with notes where that changes the table."""
     numbers_only = MODELS[request.model].numbers_only
     if numbers_only:
@@ -159,13 +167,13 @@ def _recipe(request: FitRequest, frame: Any, given: FitInput, terminal: Terminal
         )
         if any(given.features.missing.values()):
             terminal.note("missing numbers are replaced by the median of their column, missing categories by zeros.")
-    columns = recipe_columns(frame, given.features)
+    columns = recipe_columns(given.frame, given.features)
     return Recipe(request.model, numbers_only, request.id_column, request.label_column, columns)
 
 
 def _fitted(request: FitRequest, given: FitInput, frame: Any, update: UpdateProgress) -> Any:
     """Return the fitted model, without the callback that shows progress."""
-    scale = 1 / len(frame)
+    scale = 1 / given.side.n_rows
     steps = 0
 
     def show(progress: "Progress") -> None:
@@ -192,17 +200,21 @@ def _fitted(request: FitRequest, given: FitInput, frame: Any, update: UpdateProg
     return model.set_params(callbacks=None)
 
 
-def _posterior(model: Any) -> FloatArray:
-    """Return the probability of each cluster for each row, and of noise last where the model has noise."""
+def _posterior(model: Any, rows: slice | IntArray) -> FloatArray:
+    """Return the probability of each cluster for some rows, and of noise last where the model has noise."""
     from sidelight.describe.assignment import with_noise
 
-    return with_noise(model, model.posterior_)
+    return with_noise(model, model.posterior_[rows])
 
 
 def _probability(model: Any) -> FloatArray:
     """Return the probability (n,) of the cluster of each row, or of noise: -1 is the last column."""
-    probabilities = _posterior(model)
-    return probabilities[np.arange(len(probabilities)), model.labels_]
+    labels, found = model.labels_, np.empty(len(model.labels_))
+    for start in range(0, len(labels), _ROWS_AT_ONCE):
+        part = slice(start, start + _ROWS_AT_ONCE)
+        probabilities = _posterior(model, part)
+        found[part] = probabilities[np.arange(len(probabilities)), labels[part]]
+    return found
 
 
 def _row_names(given: FitInput) -> AnyArray:
@@ -223,7 +235,7 @@ def _pool(given: FitInput, model: Any, positions: FloatArray) -> Pool:
     rows, columns, values = given.pool
     return Pool(
         ids=_row_names(given)[rows].astype(str),
-        posterior=_posterior(model)[rows],
+        posterior=_posterior(model, rows),
         positions=positions,
         side=given.side.restrict(rows),
         columns=columns,

@@ -133,6 +133,11 @@ def find_features(
     return frame, Features(dict(zip(frame.columns, schema.kinds, strict=True)), missing, omissions, written)
 
 
+def feature_frame(table: Any, names: Collection[str]) -> Any:
+    """Return columns of an arrow table as a frame, as :func:`find_features` makes them."""
+    return pandas_frame({name: as_frame_column(_tidied(table[name])) for name in names})
+
+
 def as_number_column(column: Any, found: WrittenNumbers) -> Any:
     """Return the numbers of a column of text; whole ones where all of them are."""
     pa = arrow()
