@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from sidelight.tables.dask import DaskSource, is_dask
 from sidelight.tables.parquet import ParquetTable
 from sidelight.tables.schema import Schema
 from sidelight.tables.table import Table
@@ -39,13 +40,15 @@ def opened(X: Any) -> Any:
 
 def source_of(X: Any) -> TableSource | None:
     """Return a table as a source; None where it is in memory, or mapped."""
-    return X if isinstance(X, ParquetTable) else None
+    if isinstance(X, ParquetTable):
+        return X
+    return DaskSource(X) if is_dask(X) else None
 
 
 def in_memory(estimator: object, X: Any) -> Any:
     """Return a table for an estimator that needs it in memory, a path to an array opened; refuse other sources."""
     X = opened(X)
-    if source_of(X) is None:
+    if not isinstance(X, ParquetTable) and not is_dask(X):
         return X
     raise ValueError(
         f"X: {type(estimator).__name__} needs its table in memory, and {X!r} is elsewhere. Read it first "

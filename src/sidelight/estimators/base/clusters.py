@@ -3,7 +3,7 @@
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -277,6 +277,22 @@ class Results:
             self.log_density[found.numbers] = np.nan if found.log_density is None else found.log_density
         if isinstance(found.numbers, slice):
             self._give_back(found.numbers)
+
+    def array(self, name: str) -> AnyArray:
+        """Return the array of a field, which must have been kept."""
+        found: AnyArray | None = getattr(self, name)
+        assert found is not None
+        return found
+
+    def copied(self) -> Self:
+        """Return a copy, to be changed in place."""
+        return replace(
+            self,
+            labels=self.labels.copy(),
+            log_density=None if self.log_density is None else self.log_density.copy(),
+            posterior=None if self.posterior is None else self.posterior.copy(),
+            noise=None if self.noise is None else self.noise.copy(),
+        )
 
     def sizes(self) -> IntArray:
         """Return the number of rows of each class, without noise."""
