@@ -6,7 +6,7 @@ Rows that stand alone go through in blocks; rows that a coupling takes, together
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from operator import add
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -15,6 +15,7 @@ import numpy as np
 from sidelight._storable import storable
 from sidelight._typing import FloatArray, IntArray
 from sidelight.inference.executors.threads import ONE_THREAD
+from sidelight.inference.journal import Journal
 from sidelight.inference.protocols import (
     AnyFamily,
     Assignment,
@@ -145,6 +146,8 @@ class Mixture:
     log_jacobian : float
         Part of the objective: the sum over rows of the log determinant of the transforms that the table went through,
         so that densities are those of the rows before.
+    journal : Journal, optional
+        Keeps what passes give on disk.
     """
 
     rows: Rows
@@ -155,6 +158,7 @@ class Mixture:
     backend: Backend
     executor: Executor = ONE_THREAD
     log_jacobian: float = 0.0
+    journal: Journal | None = None
 
     @cached_property
     def alone(self) -> Rows:
@@ -194,7 +198,12 @@ class Mixture:
         return MixtureState(self.family.update(statistics), weights, couplings)
 
     def expect(self, state: MixtureState) -> Expectation:
-        """Pass over all rows: E-step and statistics."""
+        """Pass over all rows: E-step and statistics; a pass that the journal has is not made again."""
+        if self.journal is None:
+            return self._expect(state)
+        return self.journal.remembered(partial(self._expect, state))
+
+    def _expect(self, state: MixtureState) -> Expectation:
         found = self.expect_alone(state)
         coupled = self.expect_coupled(state)
         for part in coupled:

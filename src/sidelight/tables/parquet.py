@@ -286,8 +286,8 @@ class _reading:  # noqa: N801
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         if isinstance(error, _arrow().ArrowException) or (isinstance(error, OSError) and not error.errno):
-            reason = str(error).splitlines()[0]
-            raise ValueError(f"{self._file} cannot be read as Parquet: {reason} Write it again.") from error
+            reason = str(error).splitlines()[0].rstrip(".")
+            raise ValueError(f"{self._file} cannot be read as Parquet: {reason}. Write it again.") from error
 
 
 def _files(path: Path) -> list[Path]:

@@ -3,6 +3,8 @@
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from functools import partial
+from numbers import Integral
+from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -14,6 +16,7 @@ from sidelight.estimators.base.all_or_nothing import all_or_nothing
 from sidelight.estimators.base.cluster_results import ClusterResults, Wanted
 from sidelight.estimators.base.clusters import Layout, Results, cluster_names, cluster_order
 from sidelight.estimators.base.emission import EmissionSettings, emission_of
+from sidelight.estimators.base.fingerprint import fingerprint
 from sidelight.estimators.base.model import Ascent, Fitted, Model, Plan
 from sidelight.estimators.base.prediction import FittedMixture
 from sidelight.estimators.base.reading import POWER_CHOICES
@@ -22,6 +25,7 @@ from sidelight.estimators.starts.sample import Problem, Sample, StartRows, embed
 from sidelight.families.noise import NoiseFamily
 from sidelight.inference.executors.choice import executor_for
 from sidelight.inference.executors.threads import one_blas_thread
+from sidelight.inference.journal import Journal
 from sidelight.inference.loop import Recorder, ascend_from, refuse_unbounded, warn_unless_converged
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.progress import Callback
@@ -149,6 +153,7 @@ class MixtureEstimator(FittedMixture):
         side: SideInformation | None = None,
         sample_id: Any = None,
         sample_weight: Any = None,
+        checkpoint: str | Path | None = None,
     ) -> Self:
         """Fit the mixture to a table and to side information about its rows.
 
@@ -170,6 +175,9 @@ class MixtureEstimator(FittedMixture):
             Names of the rows.
         sample_weight : (n,) array, optional
             How many rows each row stands for.
+        checkpoint : path, optional
+            A folder that keeps every pass over the table. A fit that was killed goes on from there when the same call
+            is made again, and ends with the same bytes. The folder can be deleted once the fit is done.
 
         Returns
         -------
@@ -180,6 +188,10 @@ class MixtureEstimator(FittedMixture):
         with one_blas_thread():
             survey = self._survey(problem.table, problem.weights)
             refuse_small(problem.table, survey, self._schema.label)
+            if checkpoint is not None:
+                begin = check_random_state(self.random_state)
+                journal = Journal(checkpoint, fingerprint(self, problem, survey, self._schema), begin)
+                problem = problem._replace(journal=journal)
             fitted = self._fit(problem, survey)
             warn_unless_converged(fitted.fit.trace, self.max_iter)
             self._store(fitted, problem.side)
@@ -191,7 +203,9 @@ class MixtureEstimator(FittedMixture):
 
     def _ascend(self, problem: Problem, survey: Survey, first_start: int = 1) -> Ascent:
         """Put the mixture together, on all rows and on those to start from, and ascend from every start."""
-        random = check_random_state(self.random_state)
+        # A number begins the same sequence anew; the state of a generator is that of the first run.
+        journal = None if isinstance(self.random_state, Integral) else problem.journal
+        random = check_random_state(self.random_state) if journal is None else journal.random
         few = start_rows(problem, self._preferred_rows(problem.side), random)
         if len(self._outlier_columns()):
             survey = steady_survey(survey, few, self._outlier_columns())
@@ -231,6 +245,7 @@ class MixtureEstimator(FittedMixture):
             backend=backend,
             executor=executor_for(problem.table, self.n_jobs),
             log_jacobian=table_log_jacobian(problem.table, model.row_weights, self._schema.powers),
+            journal=problem.journal,
         )
 
     def _sample(
