@@ -92,19 +92,16 @@ class ClusterResults:
         return replace(self, parts=client.map(_numbered, self.parts, rank=rank, order=order, pure=False))
 
     def array(self, name: str) -> Any:
-        """Return a field of the results of all rows as a Dask array with the partitions of the table."""
+        """Return a field of the results of all rows as a Dask array with the partitions of the table that have rows."""
         dask_array = import_module("dask.array")
         futures = self.table.client.map(_field_of, self.parts, name=name, pure=False)
         width = (self.wanted.n_classes,) if name == "posterior" else ()
         dtype = np.int32 if name == "labels" else np.float64
-        left = iter(futures)
         pieces = [
-            dask_array.from_delayed(next(left), (length, *width), dtype)
-            if length
-            else dask_array.empty((0, *width), dtype=dtype)
-            for length in self.table.lengths
+            dask_array.from_delayed(future, (part.stop - part.start, *width), dtype)
+            for future, part in zip(futures, self.table.ranges, strict=True)
         ]
-        return dask_array.concatenate(pieces, allow_unknown_chunksizes=False)
+        return dask_array.concatenate(pieces)
 
     def labels_for(self, side: SideInformation) -> LabelArray:
         """Return the labels of the rows with statements, brought here, among zeros (n,)."""
