@@ -37,6 +37,8 @@ class FitRequest(NamedTuple):
     noise: bool = False
     only_known_classes: bool = False
     escape_formulas: bool = False
+    cluster: str | None = None
+    checkpoint: Path | None = None
 
 
 class FitInput(NamedTuple):

@@ -1,6 +1,7 @@
 """The models by their names on the command line."""
 
 from collections.abc import Iterable
+from inspect import signature
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sidelight
@@ -88,6 +89,12 @@ def check_only_known_classes(name: str, only_known_classes: bool) -> None:
     """Refuse --only-known-classes for a model that cannot be told."""
     if only_known_classes and not MODELS[name].finds_new_classes:
         raise Refusal(f"--only-known-classes is for --model guided, not for {name}; leave it out.")
+
+
+def check_checkpoint(name: str, checkpoint: object) -> None:
+    """Refuse --checkpoint for a model whose passes are not kept."""
+    if checkpoint is not None and "checkpoint" not in signature(MODELS[name].estimator.fit).parameters:
+        raise Refusal(f"--model {name} keeps no checkpoints; choose bayesian, or leave --checkpoint out.")
 
 
 def check_noise(name: str, noise: bool) -> None:

@@ -7,8 +7,10 @@ import threading
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
 import sidelight as sl
+from sidelight.cli.main import main
 from sidelight.inference.executors.dask import join, join_all
 
 distributed = pytest.importorskip("distributed", reason="needs Dask: pip install sidelight[dask]")
@@ -168,6 +170,23 @@ def test_a_worker_killed_in_a_pass_changes_nothing(client):
     assert killed
     np.testing.assert_array_equal(found.means_, expected.means_)
     np.testing.assert_array_equal(np.asarray(found.labels_), np.asarray(expected.labels_))
+
+
+def test_the_command_line_on_a_cluster(client, tmp_path):
+    X = np.random.default_rng(5).normal(size=(200, 2)) + 7 * (np.arange(200) % 2)[:, None]
+    (tmp_path / "t").mkdir()
+    for number in range(2):
+        part = pd.DataFrame(X[100 * number : 100 * number + 100], columns=["a", "b"])
+        part.to_parquet(tmp_path / "t" / f"{number}.parquet", index=False)
+    for name, options in (("here", []), ("there", ["--cluster", client.scheduler.address])):
+        given = ["fit", str(tmp_path / "t"), "--clusters", "2", *options, "--checkpoint", str(tmp_path / f"{name}.c")]
+        result = CliRunner().invoke(main, [*given, "-o", str(tmp_path / name)])
+        assert result.exit_code == 0, result.output
+        assert list((tmp_path / f"{name}.c").glob("pass-*"))
+    assert (tmp_path / "here" / "clusters.csv").read_text() == (tmp_path / "there" / "clusters.csv").read_text()
+    refused = CliRunner().invoke(main, ["fit", str(tmp_path / "t" / "0.parquet"), "--cluster", "local"])
+    assert refused.exit_code == 2
+    assert "--cluster is for a folder" in refused.output
 
 
 class TestErrors:

@@ -10,12 +10,14 @@ import numpy as np
 from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight._wording import printable
 from sidelight.cli import options
+from sidelight.cli.cluster import bring_results, connected, on_cluster
 from sidelight.cli.console import Terminal, UpdateProgress
-from sidelight.cli.errors import refusing
+from sidelight.cli.errors import Refusal, refusing
 from sidelight.cli.extras import check_drawing
 from sidelight.cli.fit_input import FitInput, FitRequest, read_fit_input
 from sidelight.cli.models import (
     MODELS,
+    check_checkpoint,
     check_noise,
     check_only_known_classes,
     check_power,
@@ -97,6 +99,16 @@ _ROWS_AT_ONCE = 1_000_000
 )
 @click.option("--report/--no-report", default=True, help="Whether to write report.html, which needs matplotlib.")
 @click.option("--jobs", type=int, default=1, show_default=True, help="Threads, -1 for all cores.")
+@click.option(
+    "--cluster",
+    metavar="ADDRESS",
+    help="Fit a folder on a Dask cluster: the address of its scheduler (tcp://…), or local for processes here.",
+)
+@click.option(
+    "--checkpoint",
+    type=click.Path(path_type=Path),
+    help="Folder that keeps every pass, so that the same command goes on where a killed one was; not for guided.",
+)
 @options.escape_formulas
 @options.seed
 @options.encoding
@@ -120,6 +132,9 @@ def fit(output: Path, report: bool, force: bool, quiet: bool, as_json: bool, **a
     check_folder_free(output, force=force, ours=is_result, what="sidelight result")
     check_noise(request.model, request.noise)
     check_only_known_classes(request.model, request.only_known_classes)
+    check_checkpoint(request.model, request.checkpoint)
+    if request.cluster is not None and not in_files:
+        raise Refusal("--cluster is for a folder of Parquet files; give one, or leave --cluster out.")
     if report and not in_files:
         check_drawing()
     with terminal.progress(f"reading {request.table}"), terminal.warnings_as_notes():
@@ -136,8 +151,15 @@ def fit(output: Path, report: bool, force: bool, quiet: bool, as_json: bool, **a
     positions = as_numbers(given.pool_frame, recipe.columns).to_numpy()
     frame = recipe.frame_for_model(frame)
     terminal.tell(f"fitting {request.model} …")
-    with terminal.progress("fitting") as update, terminal.warnings_as_notes(), refusing(str(request.table)):
-        model = _fitted(request, given, frame, update)
+    with (
+        connected(request.cluster),
+        terminal.progress("fitting") as update,
+        terminal.warnings_as_notes(),
+        refusing(str(request.table)),
+    ):
+        model = _fitted(request, given, frame if request.cluster is None else on_cluster(frame), update)
+        if request.cluster is not None:
+            bring_results(model)
     for line in (*scale_lines(model), *trust_lines(model)):
         terminal.note(line)
     probability = _probability(model)
@@ -196,7 +218,8 @@ def _fitted(request: FitRequest, given: FitInput, frame: Any, update: UpdateProg
         callbacks=[show],
     )
     model.set_params(keep_posterior=True)
-    model.fit(frame, side=given.side)
+    kept = {} if request.checkpoint is None else {"checkpoint": request.checkpoint}
+    model.fit(frame, side=given.side, **kept)
     return model.set_params(callbacks=None)
 
 
