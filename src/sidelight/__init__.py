@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from sidelight.estimators.posterior_constraint import PosteriorConstraintMixture
     from sidelight.persistence import load, save
     from sidelight.side import SideInformation
+    from sidelight.tables.parquet import ParquetTable
 
 __all__ = [
     "BayesianMixture",
@@ -44,6 +45,7 @@ __all__ = [
     "LabelledMixture",
     "LatentProcessDecomposition",
     "PairwiseMixture",
+    "ParquetTable",
     "PosteriorConstraintMixture",
     "SeededKMeans",
     "SideInformation",
@@ -55,6 +57,7 @@ __all__ = [
 
 _MODULES = {
     **MODULES,
+    "ParquetTable": "sidelight.tables.parquet",
     "SideInformation": "sidelight.side",
     "load": "sidelight.persistence",
     "save": "sidelight.persistence",

@@ -62,7 +62,9 @@ def test_wrong_files_give_one_sentence_and_leave_nothing(tmp_path, table, option
 def test_files_of_other_kinds(tmp_path):
     assert "cannot be read as Parquet" in fitted(tmp_path, b"hello", name="table.parquet").stderr
     assert "save it as .xlsx or as CSV" in fitted(tmp_path, b"PK", name="table.ods").stderr
-    assert "is a folder" in CliRunner().invoke(main, ["fit", str(tmp_path), "-o", str(tmp_path / "out")]).stderr
+    (tmp_path / "empty").mkdir()
+    empty = CliRunner().invoke(main, ["fit", str(tmp_path / "empty"), "-o", str(tmp_path / "out")])
+    assert "holds no file whose name ends in .parquet" in empty.stderr
 
 
 @pytest.mark.parametrize(("absent", "remedy"), [("pyarrow", "sidelight[table]"), ("matplotlib", "sidelight[plot]")])

@@ -21,6 +21,7 @@ from sidelight.metrics import Violations, violations
 from sidelight.side import SideInformation
 from sidelight.side.parsing import compress
 from sidelight.side.transforms import pooled
+from sidelight.tables.sources import in_memory
 from sidelight.tables.survey import refuse_small, survey_finite
 from sidelight.tables.table import ArrayTable
 from sidelight.tables.validation import check_integer, column_label, read_table, refuse_other_order
@@ -141,7 +142,7 @@ class PartitionEstimator(SemiSupervisedClusterer):
             return self._place(rows).astype(np.int32)
 
     def _read_rows(self, X: Any, *, reset: bool) -> AnyArray:
-        table = read_table(self, X, reset=reset)
+        table = read_table(self, in_memory(self, X), reset=reset)
         found = survey_finite(self, ArrayTable(table))
         if reset:
             names = getattr(self, "feature_names_in_", None)

@@ -3,13 +3,17 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from sidelight._typing import AnyArray
 from sidelight.cli.errors import Refusal
+from sidelight.cli.extras import arrow
 from sidelight.cli.result.folder import PoolRows, choose_rows, pool_rows
 from sidelight.cli.statements import LinksFile, combine, read_all_links, row_labels
-from sidelight.cli.tables.asked import asked_columns
-from sidelight.cli.tables.features import Features, find_features
-from sidelight.cli.tables.files import check_columns, open_table, row_ids
+from sidelight.cli.tables.asked import AskedColumns, asked_columns
+from sidelight.cli.tables.features import Features, feature_frame, find_features
+from sidelight.cli.tables.files import TableFile, check_columns, open_table, row_ids
+from sidelight.cli.tables.folders import ParquetFolder
 
 if TYPE_CHECKING:
     from sidelight.side import SideInformation
@@ -38,20 +42,28 @@ class FitRequest(NamedTuple):
     ordinal: tuple[str, ...] = ()
     date: tuple[str, ...] = ()
     log: tuple[str, ...] = ()
+    cluster: str | None = None
+    checkpoint: Path | None = None
 
 
 class FitInput(NamedTuple):
-    """What was read, beside the values of the features; the pool are rows to keep for later questions."""
+    """What was read, beside the table of the features; the pool are rows to keep for later questions.
+
+    ``frame`` has the features of all rows, or of those that were looked at where the table is a folder, and
+    ``pool_frame`` has those of the pool.
+    """
 
     features: Features
     ids: AnyArray | None
     side: "SideInformation"
     links: list[LinksFile]
     pool: PoolRows
+    frame: Any
+    pool_frame: Any
 
 
 def read_fit_input(request: FitRequest) -> tuple[Any, FitInput]:
-    """Return a frame of the features, and everything else that the files say."""
+    """Return the features, as a frame or as a table in files, and everything else that the files say."""
     file = open_table(request.table, request.encoding)
     check_columns(file, {name: option for name, option in _named_columns(request) if name is not None})
     if not 0.5 < request.confidence <= 1:  # the range of the option lets "nan" pass
@@ -71,17 +83,73 @@ def read_fit_input(request: FitRequest) -> tuple[Any, FitInput]:
     columns = [name for name in file.header if name not in aside]
     if not columns:
         raise Refusal(f"{file.path} has no column to cluster by beside those that the options name.")
+    if isinstance(file, ParquetFolder):
+        return _read_folder(request, file, columns, asked)
     table = file.read(file.header)
     if not table.num_rows:
         raise Refusal(f"{file.path} has a header but no rows.")
     frame, features = find_features(file, table, columns, asked)
+    ids, links, side = _statements(request, file, table, len(frame))
+    shown = [name for name in file.header if name != request.id_column]
+    pool = pool_rows(file, table, shown, choose_rows(side, request.seed))
+    return frame, FitInput(features, ids, side, links, pool, frame, frame.iloc[pool.rows])
+
+
+def _read_folder(
+    request: FitRequest, file: ParquetFolder, columns: list[str], asked: AskedColumns
+) -> tuple[Any, FitInput]:
+    """Do the same for a folder, of which ids and labels are read, and otherwise only some rows."""
+    for option, names in (
+        ("number", asked.number),
+        ("ordinal", asked.ordinal),
+        ("date", asked.date),
+        ("log", asked.log),
+    ):
+        if names:
+            raise Refusal(
+                f"{file.path}: --{option} {next(iter(names))} is for tables in one file; in a folder, write the column "
+                "as it is to be taken."
+            )
+    sample, n = file.sample(), file.n_rows
+    for name in request.categorical:
+        if name in columns and not arrow().types.is_string(sample[name].type):
+            raise Refusal(
+                f"{file.path}: --categorical {name}, but the column holds {sample[name].type}; in a folder, write "
+                "categories as text."
+            )
+    frame, features = find_features(file, sample, columns, asked)
+    if features.written:
+        raise Refusal(
+            f"{file.path}: column {next(iter(features.written))!r} holds numbers that are written as text; in a "
+            "folder, write them as numbers, or name the column with --categorical or --ignore."
+        )
+    missing = {name: round(count * n / len(frame)) for name, count in features.missing.items()}
+    named = [name for name in (request.id_column, request.label_column) if name is not None]
+    ids, links, side = _statements(request, file, file.read(named) if named else None, n)
+    chosen = choose_rows(side, request.seed)
+    kept = file.rows(chosen)
+    shown = [name for name in file.header if name != request.id_column]
+    cells = pool_rows(file, kept, shown, np.arange(len(chosen)))
+    given = FitInput(
+        features._replace(missing=missing),
+        ids,
+        side,
+        links,
+        cells._replace(rows=chosen),
+        frame,
+        feature_frame(kept, features.kinds),
+    )
+    return file.only(list(features.kinds)), given
+
+
+def _statements(
+    request: FitRequest, file: TableFile, table: Any, n: int
+) -> tuple[AnyArray | None, list[LinksFile], "SideInformation"]:
+    """Return ids, links and side information; ``table`` has the columns of ids and labels."""
     ids = None if request.id_column is None else row_ids(file, table, request.id_column, needed=bool(request.links))
     labels = None if request.label_column is None else row_labels(file, table, request.label_column)
     links = [] if ids is None else read_all_links(request.links, file, ids, request.encoding, request.confidence)
-    side = combine(len(frame), labels, links, ids)
-    shown = [name for name in file.header if name != request.id_column]
-    pool = pool_rows(file, table, shown, choose_rows(side, request.seed))
-    return frame, FitInput(features, ids, side, links, pool)
+    return ids, links, combine(n, labels, links, ids)
 
 
 def _named_columns(request: FitRequest) -> list[tuple[str | None, str]]:

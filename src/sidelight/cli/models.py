@@ -1,6 +1,7 @@
 """The models by their names on the command line."""
 
 from collections.abc import Iterable
+from inspect import signature
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sidelight
@@ -37,6 +38,9 @@ class Model(NamedTuple):
         return getattr(sidelight, self.name)
 
 
+# The model for folders of files.
+_FOR_FILES = "bayesian"
+
 MODELS = {
     "guided": Model("GuidedMixture", "n_clusters", numbers_only=False, finds_new_classes=True),
     "bayesian": Model("BayesianMixture", "n_components", numbers_only=False, has_noise=True),
@@ -67,17 +71,30 @@ def _chooses_scales(name: str) -> bool:
     return "power" in MODELS[name].estimator().get_params()
 
 
-def chosen_model(name: str | None, *, power: bool | None, noise: bool) -> str:
-    """Return the model that the user names; else the one to start with that has what is asked for."""
+def chosen_model(name: str | None, *, power: bool | None, noise: bool, in_files: bool = False) -> str:
+    """Return the model that the user names; else the one to start with that has what is asked for.
+
+    With ``in_files`` the table is a folder of files, which may be larger than memory.
+    """
+    if in_files and name not in (None, _FOR_FILES):
+        raise Refusal(
+            f"--model {name} takes tables in one file, not folders; choose {_FOR_FILES}, or join the files to one."
+        )
     if name is not None:
         return name
-    return "guided" if power is None and not noise else "bayesian"
+    return "guided" if power is None and not noise and not in_files else _FOR_FILES
 
 
 def check_only_known_classes(name: str, only_known_classes: bool) -> None:
     """Refuse --only-known-classes for a model that cannot be told."""
     if only_known_classes and not MODELS[name].finds_new_classes:
         raise Refusal(f"--only-known-classes is for --model guided, not for {name}; leave it out.")
+
+
+def check_checkpoint(name: str, checkpoint: object) -> None:
+    """Refuse --checkpoint for a model whose passes are not kept."""
+    if checkpoint is not None and "checkpoint" not in signature(MODELS[name].estimator.fit).parameters:
+        raise Refusal(f"--model {name} keeps no checkpoints; choose bayesian, or leave --checkpoint out.")
 
 
 def check_noise(name: str, noise: bool) -> None:

@@ -1,12 +1,12 @@
 """Mixtures with equivalence constraints: links as a graph, with everything that follows from them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from sidelight._typing import LabelArray
+from sidelight._typing import IntArray
 from sidelight.couplings.link_graph import HARD, SOFT, LinkedRows, LinkGraphs, Prior, link_graphs, linked_rows, plan
 from sidelight.estimators.base.clusters import Layout
 from sidelight.estimators.base.link_mixture import LINK_STARTS, LinkMixture, LinkStart
@@ -210,8 +210,8 @@ class EquivalenceMixture(LinkMixture):
         super()._store(fitted, side)
         self.exact_ = all(coupling.monotone for coupling in fitted.fit.mixture.couplings)
 
-    def _decide_together(self, mixture: Mixture, state: MixtureState, labels: LabelArray) -> None:
-        """Give linked rows the most probable joint assignment of their classes."""
+    def _decided_together(self, mixture: Mixture, state: MixtureState) -> Iterator[tuple[IntArray, IntArray]]:
+        """Yield linked rows with the most probable joint assignment of their classes."""
         classes = mixture.weights.classes
         decided = tuple(
             LinkGraphs(tuple(replace(graph, assignment=_DECIDED) for graph in coupling.graphs))
@@ -219,7 +219,8 @@ class EquivalenceMixture(LinkMixture):
             if isinstance(coupling, LinkGraphs)
         )
         for part in replace(mixture, couplings=decided).assign_coupled(state.afresh()):
-            labels[part.numbers] = classes[part.posterior.argmax(axis=1)]
+            assert not isinstance(part.numbers, slice)
+            yield part.numbers, classes[part.posterior.argmax(axis=1)]
 
 
 def _linked(side: SideInformation) -> LinkedRows | None:

@@ -26,6 +26,7 @@ from sidelight.inference.progress import Callback
 from sidelight.metrics import Violations, violations
 from sidelight.side import SideInformation
 from sidelight.side.transforms import pooled
+from sidelight.tables.sources import in_memory
 from sidelight.tables.table import ArrayTable, Rows
 from sidelight.tables.validation import check_choice, check_integer, check_number, read_table, refuse_other_order
 
@@ -191,7 +192,7 @@ class LatentProcessDecomposition(
         """
         self._check_parameters()
         refuse_other_order(X, y=y, sample_id=sample_id)
-        table = read_table(self, X, reset=True)
+        table = read_table(self, in_memory(self, X), reset=True)
         given = (len(table), y, must_link, cannot_link, side, sample_id)
         side = pooled(*given, takes=self.takes, refuse=self._refuse)
         n_processes = self._count_processes(side)
@@ -311,7 +312,7 @@ class LatentProcessDecomposition(
 
     def _read_unseen(self, X: Any) -> AnyArray:
         check_is_fitted(self)
-        table = read_table(self, X, reset=False)
+        table = read_table(self, in_memory(self, X), reset=False)
         refuse_infinity(Rows(ArrayTable(table)), getattr(self, "feature_names_in_", None))
         return table
 

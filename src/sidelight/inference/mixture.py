@@ -15,7 +15,7 @@ import numpy as np
 from sidelight._storable import storable
 from sidelight._typing import FloatArray, IntArray
 from sidelight.inference.executors.threads import ONE_THREAD
-from sidelight.inference.fused import can_sweep, sweep
+from sidelight.inference.journal import Journal
 from sidelight.inference.protocols import (
     AnyFamily,
     Assignment,
@@ -29,8 +29,9 @@ from sidelight.inference.protocols import (
     Scorer,
     Weights,
 )
+from sidelight.inference.visits import Visit
 from sidelight.kernels.loops import Backend
-from sidelight.tables.table import CHUNK_ROWS, ArrayTable, Block, Rows, Table, row_ranges
+from sidelight.tables.table import CHUNK_ROWS, ArrayTable, Rows, Table, row_ranges
 
 Memory = TypeVar("Memory")
 
@@ -145,6 +146,8 @@ class Mixture:
     log_jacobian : float
         Part of the objective: the sum over rows of the log determinant of the transforms that the table went through,
         so that densities are those of the rows before.
+    journal : Journal, optional
+        Keeps what passes give on disk.
     """
 
     rows: Rows
@@ -155,6 +158,7 @@ class Mixture:
     backend: Backend
     executor: Executor = ONE_THREAD
     log_jacobian: float = 0.0
+    journal: Journal | None = None
 
     @cached_property
     def alone(self) -> Rows:
@@ -194,7 +198,12 @@ class Mixture:
         return MixtureState(self.family.update(statistics), weights, couplings)
 
     def expect(self, state: MixtureState) -> Expectation:
-        """Pass over all rows: E-step and statistics."""
+        """Pass over all rows: E-step and statistics; a pass that the journal has is not made again."""
+        if self.journal is None:
+            return self._expect(state)
+        return self.journal.remembered(partial(self._expect, state))
+
+    def _expect(self, state: MixtureState) -> Expectation:
         found = self.expect_alone(state)
         coupled = self.expect_coupled(state)
         for part in coupled:
@@ -207,23 +216,9 @@ class Mixture:
 
     def expect_alone(self, state: MixtureState) -> Expectation:
         """Pass over the rows that no coupling takes."""
-        log_weights = self.weights.log(state.weights)
-
-        def visit(evaluator: Evaluator[Any], chunk: slice) -> tuple[Any, float]:
-            evidence = self._sweep(evaluator, chunk, log_weights)
-            if evidence is not None:
-                return evaluator.statistics(), evidence
-            evidence = 0.0
-            for block, responsibilities, log_evidence in self._assigned(evaluator, chunk, log_weights):
-                evaluator.accumulate(responsibilities)
-                evidence += float(log_evidence @ block.weights)
-            return evaluator.statistics(), evidence
-
-        visits = self.executor.run(visit, self.rows.chunks(), partial(self._evaluator, state))
-        total, evidence = next(visits)
-        for statistics, part in visits:
-            total, evidence = total + statistics, evidence + part
-        return Expectation(total, class_sums(total.mass, self.weights.classes), evidence)
+        total = self.executor.total(self.visit(state), self.alone)
+        class_mass = class_sums(total.statistics.mass, self.weights.classes)
+        return Expectation(total.statistics, class_mass, total.evidence)
 
     def expect_coupled(self, state: MixtureState) -> tuple[CoupledExpectation[Any, Any], ...]:
         """Take the coupled rows through E-step and statistics, coupling by coupling."""
@@ -232,26 +227,20 @@ class Mixture:
 
     def assign(self, state: MixtureState) -> Iterator[Assignment]:
         """Pass over all rows and yield how they are assigned, chunk by chunk, then coupling by coupling."""
-        yield from self._assign_alone(state, self._evaluator)
+        visit = self.visit(state)
+        yield from self._assign_alone(visit, visit.evaluator)
         yield from self.assign_coupled(state)
 
     def assign_predictively(self, state: MixtureState) -> Iterator[Assignment]:
         """Yield how rows that no coupling takes are assigned by predictive densities."""
-        yield from self._assign_alone(state, lambda at: self.family.predictive(at.parameters, self.backend))
+        visit = self.visit(state)
+        yield from self._assign_alone(visit, visit.predictive)
 
-    def _assign_alone(self, state: MixtureState, make: Callable[[MixtureState], Scorer]) -> Iterator[Assignment]:
-        log_weights = self.weights.log(state.weights)
+    def _assign_alone(self, visit: Visit, make_scorer: Callable[[], Scorer]) -> Iterator[Assignment]:
+        def assignment(scorer: Scorer, chunk: slice) -> Assignment:
+            return visit.assignment(scorer, self.alone, chunk)
 
-        def visit(scorer: Scorer, chunk: slice) -> Assignment:
-            posteriors, densities, evidence = [np.empty((0, scorer.n_components))], [np.empty(0)], 0.0
-            for block, responsibilities, log_evidence in self._assigned(scorer, chunk, log_weights, weighted=False):
-                posteriors.append(responsibilities.T.copy())
-                densities.append(log_evidence.copy())
-                evidence += float(log_evidence @ block.weights)
-            numbers = self.alone.numbers(chunk)
-            return Assignment(numbers, np.concatenate(posteriors), evidence, np.concatenate(densities))
-
-        return self.executor.run(visit, self.rows.chunks(), partial(make, state))
+        return self.executor.run(assignment, self.rows.chunks(), make_scorer)
 
     def assign_coupled(self, state: MixtureState) -> Iterator[Assignment]:
         """Yield how the coupled rows are assigned."""
@@ -264,35 +253,21 @@ class Mixture:
     ) -> Iterator[tuple[Coupling[Any, Any], CoupledRows, CouplingState[Any, Any]]]:
         states = state.couplings or (CouplingState(),) * len(self.couplings)
         for coupling, own in zip(self.couplings, states, strict=True):
-            evaluator = partial(self._evaluator, state)
+            evaluator = self.visit(state).evaluator
+            self.rows.table.hold(coupling.rows)
             rows = CoupledRows(self.rows.table, coupling.rows, evaluator, state.parameters, self.executor)
             yield coupling, rows, own
 
-    def _evaluator(self, state: MixtureState) -> Evaluator[Any]:
-        return self.family.evaluator(state.parameters, self.backend)
-
-    def _sweep(self, evaluator: Evaluator[Any], chunk: slice, log_weights: FloatArray) -> float | None:
-        """Accumulate a chunk by a fused loop, where family and coupling have one; return its evidence."""
-        compiled = self.backend.quadratic_sweep is not None
-        if not (compiled and self.coupling.soft and can_sweep(evaluator, self.backend)):
-            return None
-        block = self.alone.whole(chunk)
-        evidence = sweep(evaluator, self.backend, block, log_weights, classes=self.weights.classes)
-        self.rows.table.release(chunk)
-        return evidence
-
-    def _assigned(
-        self, scorer: Scorer, chunk: slice, log_weights: FloatArray, *, weighted: bool = True
-    ) -> Iterator[tuple[Block, FloatArray, FloatArray]]:
-        """Yield blocks with their responsibilities (components, rows) and log evidence (rows,)."""
-        buffer, ones = np.empty(scorer.block_rows), np.ones(scorer.block_rows)
-        for block in self.alone.blocks(chunk, scorer.block_rows):
-            scorer.load(block.values)
-            scores = scorer.log_likelihood()
-            evidence = buffer[: scores.shape[1]]
-            weights = block.weights if weighted else ones[: scores.shape[1]]
-            self.coupling(scores, log_weights, block.codes, weights, evidence)
-            yield block, scores, evidence
+    def visit(self, state: MixtureState) -> Visit:
+        """Return what a pass does with rows that stand alone."""
+        return Visit(
+            self.family,
+            state.parameters,
+            self.weights.log(state.weights),
+            self.weights.classes,
+            self.coupling,
+            self.backend,
+        )
 
 
 def class_sums(component_mass: FloatArray, classes: IntArray) -> FloatArray:

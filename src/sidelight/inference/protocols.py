@@ -11,6 +11,8 @@ from sidelight.kernels.loops import Backend, QuadraticForm
 
 if TYPE_CHECKING:
     from sidelight.inference.mixture import CoupledRows
+    from sidelight.inference.visits import PassSums, Visit
+    from sidelight.tables.table import Rows
 
 Worker = TypeVar("Worker")
 Part = TypeVar("Part")
@@ -172,12 +174,15 @@ class RowCoupling(Protocol):
 
 
 class Executor(Protocol):
-    """Who runs the parts of a pass: threads of this process, or a cluster."""
+    """Who runs a pass: threads of this process, or a cluster."""
+
+    def total(self, visit: "Visit", rows: "Rows") -> "PassSums":
+        """Visit all chunks of the rows, wherever they are, and return what they add up to."""
 
     def run(
         self, work: Callable[[Worker, Part], Result], parts: Sequence[Part], make_worker: Callable[[], Worker]
     ) -> Iterator[Result]:
-        """Work on every part and yield the results in the order of the parts."""
+        """Work on every part in this process, and yield the results in the order of the parts."""
 
 
 @storable("CouplingState")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from weakref import finalize
 
 import numpy as np
@@ -310,6 +310,14 @@ class Backend(NamedTuple):
     add_neighbours: Callable[[IntArray, AnyArray, FloatArray, AnyArray, FloatArray], None]
     quadratic_sweep: Callable[..., float] | None
     linked_sweep: Callable[..., float] | None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Another process has loops of its own: compiled code is not sent.
+        return (_numpy_loops, ()) if self is NUMPY else (compiled, ())
+
+
+def _numpy_loops() -> "Backend":
+    return NUMPY
 
 
 NUMPY = Backend(softmax, argmax, quadratic_features, add_neighbours, None, None)

@@ -29,6 +29,7 @@ from sidelight._storable import tag_of
 from sidelight._typing import AnyArray
 from sidelight.persistence.archive import is_plain
 from sidelight.side.parsing import have_one_width
+from sidelight.tables.dask import is_dask
 
 SPARSE = {cls.__name__: cls for cls in (csr_array, csc_array, csr_matrix, csc_matrix)}
 _WORD = 2**63
@@ -104,6 +105,8 @@ class Encoder:
             return self._object(kind, vars(value), path)
         if is_record(kind):
             return self._object(kind, {name: getattr(value, name) for name in field_names(kind)}, path)
+        if is_dask(value):  # results of rows that are on a cluster; a file holds them themselves
+            return self.encode(value.compute(), path)
         raise _unsavable(value, path)
 
     def _items(self, values: Any, path: tuple[str, ...]) -> list[Any]:

@@ -18,12 +18,13 @@ new cell below the origin of a logarithm is far out, not an error.
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from sidelight._storable import storable
 from sidelight._typing import AnyArray, FloatArray
-from sidelight.tables.table import ArrayTable, Table
+from sidelight.tables.table import Rows, Table
 
 
 @storable("PowerTransform")
@@ -135,16 +136,21 @@ def log_jacobian(cells: AnyArray, powers: Powers | None) -> FloatArray:
 
 
 def transformed_table(table: Table, powers: Powers) -> Table:
-    """Return a dense table with its columns transformed: a copy in memory."""
-    return ArrayTable(np.concatenate([transformed(table.take(chunk), powers) for chunk in table.chunks()]))
+    """Return a dense table with its columns transformed."""
+    return table.mapped(partial(transformed, powers=powers))
 
 
 def table_log_jacobian(table: Table, weights: FloatArray | None, powers: Powers | None) -> float:
     """Return the sum of the log determinants over the rows of a transformed table, each as often as it counts."""
     if powers is None:
         return 0.0
+    return sum(found for _, found in Rows(table, weights).map_parts(partial(_log_jacobian_of, powers=powers)))
+
+
+def _log_jacobian_of(rows: Rows, powers: Powers) -> float:
     total = 0.0
-    for chunk in table.chunks():
-        found = log_jacobian(table.take(chunk), powers)
-        total += float(found.sum() if weights is None else found @ weights[chunk])
+    for chunk in rows.chunks():
+        found = log_jacobian(rows.table.take(chunk), powers)
+        total += float(found.sum() if rows.weights is None else found @ rows.weights[chunk])
+        rows.table.release(chunk)
     return total

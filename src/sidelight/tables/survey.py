@@ -5,7 +5,7 @@ chunks may be looked at anywhere and in any order.
 """
 
 from collections.abc import Callable, Iterator
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from sidelight._typing import AnyArray, BoolArray, FloatArray, IntArray
 from sidelight.tables.kinds import kind_named
 from sidelight.tables.schema import Schema
-from sidelight.tables.table import Table, row_ranges
+from sidelight.tables.table import Rows, Table, row_ranges
 from sidelight.tables.usual_values import is_usual
 
 # Squares of larger numbers would overflow, and those of smaller ones would lose their digits.
@@ -63,6 +63,12 @@ class Survey(NamedTuple):
             usual=None if self.usual is None else self.usual[columns],
         )
 
+    def moved_by(self, n_rows: int) -> "Survey":
+        """Return the survey of the same rows where they stand further down in a table."""
+        if self.first_bad is None:
+            return self
+        return self._replace(first_bad=(self.first_bad[0] + n_rows, self.first_bad[1]))
+
     def merge(self, other: "Survey") -> "Survey":
         """Return the survey of the rows of both; ``other`` is of later rows."""
         if self.first_bad is not None or other.first_bad is not None:
@@ -89,6 +95,7 @@ class _Block(NamedTuple):
 
 
 Look = Callable[[Iterator[_Block], int], Survey]
+Misfits = Callable[[AnyArray], BoolArray]
 
 
 def survey(table: Table, weights: FloatArray | None = None) -> Survey:
@@ -157,11 +164,9 @@ def refuse_small(table: Table, found: Survey, label: Callable[[int], str]) -> No
     suspects = np.flatnonzero(near_zero & (found.variance < np.square(SMALLEST)))
     if not len(suspects):
         return
-    lowest, highest = np.full(len(suspects), np.inf), np.full(len(suspects), -np.inf)
-    for chunk in table.chunks():
-        values = np.asarray(table.take(chunk)[:, suspects], dtype=float)
-        lowest, highest = np.fmin(lowest, np.fmin.reduce(values)), np.fmax(highest, np.fmax.reduce(values))
-        table.release(chunk)
+    ranges = [found for _, found in Rows(table).map_parts(partial(_ranges, columns=suspects))]
+    lowest = np.fmin.reduce([low for low, _ in ranges])
+    highest = np.fmax.reduce([high for _, high in ranges])
     small = np.flatnonzero((lowest < highest) & (highest - lowest < SMALLEST))
     if len(small):
         first = small[0]
@@ -171,29 +176,42 @@ def refuse_small(table: Table, found: Survey, label: Callable[[int], str]) -> No
         )
 
 
+def _ranges(rows: Rows, columns: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return the lowest and the highest observed cell of some columns."""
+    lowest, highest = np.full(len(columns), np.inf), np.full(len(columns), -np.inf)
+    for chunk in rows.chunks():
+        values = np.asarray(rows.table.take(chunk)[:, columns], dtype=float)
+        lowest, highest = np.fmin(lowest, np.fmin.reduce(values)), np.fmax(highest, np.fmax.reduce(values))
+        rows.table.release(chunk)
+    return lowest, highest
+
+
 def _survey_apart(table: Table, weights: FloatArray | None, usual: FloatArray) -> Survey:
     """Survey a table without the cells that hold the usual value (d,) of their column, as if they were missing."""
+    return _merged(table, weights, partial(_apart, usual=usual))._replace(usual=usual)
 
-    def look(blocks: Iterator[_Block], d: int) -> Survey:
-        others = (
-            block._replace(values=np.where(is_usual(block.values, usual), np.nan, block.values)) for block in blocks
-        )
-        return _incomplete(others, d)
 
-    return _merged(table, weights, look)._replace(usual=usual)
+def _apart(blocks: Iterator[_Block], d: int, usual: FloatArray) -> Survey:
+    others = (block._replace(values=np.where(is_usual(block.values, usual), np.nan, block.values)) for block in blocks)
+    return _incomplete(others, d)
 
 
 def _merged(table: Table, weights: FloatArray | None, look: Look) -> Survey:
-    d = table.shape[1]
-    return reduce(Survey.merge, (look(_blocks(table, weights, chunk), d) for chunk in table.chunks()))
+    parts = Rows(table, weights).map_parts(partial(_survey_part, look=look))
+    return reduce(Survey.merge, (found.moved_by(start) for start, found in parts))
 
 
-def _blocks(table: Table, weights: FloatArray | None, chunk: slice) -> Iterator[_Block]:
+def _survey_part(rows: Rows, look: Look) -> Survey:
+    d = rows.shape[1]
+    return reduce(Survey.merge, (look(_blocks(rows, chunk), d) for chunk in rows.chunks()))
+
+
+def _blocks(rows: Rows, chunk: slice) -> Iterator[_Block]:
     for part in row_ranges(chunk.stop - chunk.start, _BLOCK_ROWS):
-        rows = slice(chunk.start + part.start, chunk.start + part.stop)
-        values = table.take(rows)
-        yield _Block(rows.start, values, np.ones(values.shape[0]) if weights is None else weights[rows])
-    table.release(chunk)
+        numbers = slice(chunk.start + part.start, chunk.start + part.stop)
+        values = rows.table.take(numbers)
+        yield _Block(numbers.start, values, np.ones(values.shape[0]) if rows.weights is None else rows.weights[numbers])
+    rows.table.release(chunk)
 
 
 def _complete(blocks: Iterator[_Block], d: int) -> Survey:
@@ -271,8 +289,16 @@ def _at(row: int, column: int) -> Survey:
     return Survey(nothing, nothing, 0.0, nothing, (row, column))
 
 
-def _first_misfit(table: Table, columns: IntArray, misfits: Callable[[AnyArray], BoolArray]) -> tuple[int, int] | None:
+def _first_misfit(table: Table, columns: IntArray, misfits: Misfits) -> tuple[int, int] | None:
     """Return the place of the first bad cell in some columns, None where there is none."""
+    for start, found in Rows(table).map_parts(partial(_misfit_in_part, columns=columns, misfits=misfits)):
+        if found is not None:
+            return start + found[0], found[1]
+    return None
+
+
+def _misfit_in_part(rows: Rows, columns: IntArray, misfits: Misfits) -> tuple[int, int] | None:
+    table = rows.table
     for chunk in table.chunks():
         block: Any = table.take(chunk)
         if issparse(block):

@@ -1,10 +1,10 @@
 """What a table is to a pass: rows of numbers, in chunks and blocks, wherever they are; and arrays as tables."""
 
 import mmap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from scipy.sparse import issparse
@@ -13,6 +13,8 @@ from sidelight._typing import AnyArray, BoolArray, FloatArray, IntArray
 
 # Rows that one task takes at a time. It depends on nothing, so that sums come out the same for any number of threads.
 CHUNK_ROWS = 12 * 768
+
+Found = TypeVar("Found")
 
 
 class Table(Protocol):
@@ -29,6 +31,10 @@ class Table(Protocol):
     def is_sparse(self) -> bool:
         """Whether rows come in CSR form."""
 
+    @property
+    def in_memory(self) -> bool:
+        """Whether all rows are in memory, so that there is room for results of each row too."""
+
     def chunks(self) -> list[slice]:
         """Return the ranges of rows that tasks take, in order; together they are the whole table."""
 
@@ -40,6 +46,18 @@ class Table(Protocol):
 
     def release(self, chunk: slice) -> None:
         """Say that a chunk is not needed for now, so that its memory can be given back."""
+
+    def hold(self, rows: IntArray) -> None:
+        """Have scattered rows at hand: every pass will take them, and fetching them anew may be a pass by itself."""
+
+    def mapped(self, change: Callable[[AnyArray], AnyArray]) -> "Table":
+        """Return the table whose rows are what ``change`` makes of some rows at a time, (m, d) to (m, d)."""
+
+    def map_parts(self, rows: "Rows", work: Callable[["Rows"], Found]) -> Iterator[tuple[int, Found]]:
+        """Work on the parts of ``rows``, which are of this table, where they are, in order.
+
+        Yields the number of a part's first row, and what was found; rows of a part are numbered from 0.
+        """
 
 
 def row_ranges(n_rows: int, size: int) -> list[slice]:
@@ -88,6 +106,19 @@ class Rows:
     def chunks(self) -> list[slice]:
         """Return the ranges of rows that tasks take."""
         return self.table.chunks()
+
+    def map_parts(self, work: Callable[["Rows"], Found]) -> Iterator[tuple[int, Found]]:
+        """Work on the parts of the table where they are; see :meth:`Table.map_parts`."""
+        return self.table.map_parts(self, work)
+
+    def part(self, table: Table, numbers: slice) -> "Rows":
+        """Return a range of rows as rows of their own, which ``table`` holds."""
+        return Rows(
+            table,
+            None if self.weights is None else self.weights[numbers],
+            None if self.codes is None else self.codes[numbers],
+            None if self.left_out is None else self.left_out[numbers],
+        )
 
     def whole(self, chunk: slice) -> Block:
         """Return a chunk as one block, without the rows left out."""
@@ -148,6 +179,11 @@ class ArrayTable:
         """Whether rows come in CSR form."""
         return bool(issparse(self.array))
 
+    @property
+    def in_memory(self) -> bool:
+        """Whether the array is not mapped."""
+        return self._mapped is None
+
     def chunks(self) -> list[slice]:
         """Return the ranges of rows that tasks take."""
         return row_ranges(self.array.shape[0], CHUNK_ROWS)
@@ -171,6 +207,17 @@ class ArrayTable:
             gathered[part] = self.array[rows[part]]
             self.release(slice(0, self.array.shape[0]))
         return gathered
+
+    def hold(self, rows: IntArray) -> None:
+        """Do nothing: all rows are at hand."""
+
+    def mapped(self, change: Callable[[AnyArray], AnyArray]) -> "ArrayTable":
+        """Return what becomes of the rows: a copy in memory."""
+        return ArrayTable(np.concatenate([change(self.take(chunk)) for chunk in self.chunks()]))
+
+    def map_parts(self, rows: Rows, work: Callable[[Rows], Found]) -> Iterator[tuple[int, Found]]:
+        """Work on the table, which has one part."""
+        yield 0, work(rows)
 
     @cached_property
     def _mapped(self) -> tuple[mmap.mmap, int] | None:

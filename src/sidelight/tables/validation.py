@@ -66,7 +66,7 @@ def read_table(estimator: BaseEstimator, X: Any, *, reset: bool) -> AnyArray:
 
     Whether all cells are finite is not looked at here: that takes a pass over the table.
     """
-    _refuse_text_columns(X)
+    refuse_text_columns(X)
     return validate_data(
         estimator,
         X,
@@ -77,7 +77,8 @@ def read_table(estimator: BaseEstimator, X: Any, *, reset: bool) -> AnyArray:
     )
 
 
-def _refuse_text_columns(X: Any) -> None:
+def refuse_text_columns(X: Any) -> None:
+    """Refuse a frame with columns that do not hold numbers."""
     frame = as_frame(X)
     if frame is None:
         return
@@ -128,6 +129,17 @@ def admit_table(estimator: BaseEstimator, X: Any, *, sparse: bool, reset: bool) 
         ensure_all_finite=False,
         ensure_min_samples=1,
     )
+
+
+def admit_columns(estimator: BaseEstimator, X: Any, *, reset: bool) -> None:
+    """Let scikit-learn check number and names of the columns of a table, of which no row is looked at."""
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+
+
+def as_frame_or_array(X: Any) -> Any:
+    """Return rows of a table as :func:`admit_table` would, where their columns are checked already."""
+    frame = as_frame(X)
+    return np.asarray(X) if frame is None else frame
 
 
 def _holds_text(X: Any) -> bool:

@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from sidelight._typing import AnyArray, FloatArray
+from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight._wording import printable
 from sidelight.cli import options
+from sidelight.cli.cluster import bring_results, connected, on_cluster
 from sidelight.cli.console import Terminal, UpdateProgress
-from sidelight.cli.errors import refusing
+from sidelight.cli.errors import Refusal, refusing
 from sidelight.cli.extras import check_drawing
 from sidelight.cli.fit_input import FitInput, FitRequest, read_fit_input
 from sidelight.cli.models import (
     MODELS,
+    check_checkpoint,
     check_noise,
     check_only_known_classes,
     check_power,
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 # Size of a result on the disk, roughly: a line of clusters.csv, labels and posterior of each row; and all the rest.
 _BYTES_PER_ROW = 150
 _BYTES_AT_LEAST = 2_000_000
+_ROWS_AT_ONCE = 1_000_000
 
 
 @click.command()
@@ -89,7 +92,7 @@ _BYTES_AT_LEAST = 2_000_000
 @click.option(
     "--model",
     type=click.Choice(list(MODELS)),
-    help="The model; by default guided, or bayesian where --noise, --power or --no-power is given.",
+    help="The model; by default guided, or bayesian for a folder and where --noise, --power or --no-power is given.",
 )
 @click.option(
     "--clusters",
@@ -121,6 +124,16 @@ _BYTES_AT_LEAST = 2_000_000
 )
 @click.option("--report/--no-report", default=True, help="Whether to write report.html, which needs matplotlib.")
 @click.option("--jobs", type=int, default=1, show_default=True, help="Threads, -1 for all cores.")
+@click.option(
+    "--cluster",
+    metavar="ADDRESS",
+    help="Fit a folder on a Dask cluster: the address of its scheduler (tcp://…), or local for processes here.",
+)
+@click.option(
+    "--checkpoint",
+    type=click.Path(path_type=Path),
+    help="Folder that keeps every pass, so that the same command goes on where a killed one was; not for guided.",
+)
 @options.escape_formulas
 @options.seed
 @options.encoding
@@ -130,35 +143,47 @@ _BYTES_AT_LEAST = 2_000_000
 def fit(output: Path, report: bool, force: bool, quiet: bool, as_json: bool, **asked: Any) -> None:
     """Cluster TABLE (CSV, Parquet, .xlsx and others) with the labels and judged pairs there are.
 
+    A folder of Parquet files is read part by part, and may be larger than memory; it is fitted by --model bayesian.
+
     Writes a folder with clusters.csv (cluster, name and probability of every row, and which statements the result
     breaks), report.html, the model for sidelight predict, the rows for sidelight ask, and summary.json.
     """
     began = time.perf_counter()
     request = FitRequest(**asked)
-    request = request._replace(model=chosen_model(request.model, power=request.power, noise=request.noise))
+    in_files = request.table.is_dir()
+    model_name = chosen_model(request.model, power=request.power, noise=request.noise, in_files=in_files)
+    request = request._replace(model=model_name)
     terminal = Terminal(quiet=quiet, as_json=as_json)
     check_folder_free(output, force=force, ours=is_result, what="sidelight result")
     check_noise(request.model, request.noise)
     check_only_known_classes(request.model, request.only_known_classes)
-    if report:
+    check_checkpoint(request.model, request.checkpoint)
+    if request.cluster is not None and not in_files:
+        raise Refusal("--cluster is for a folder of Parquet files; give one, or leave --cluster out.")
+    if report and not in_files:
         check_drawing()
     with terminal.progress(f"reading {request.table}"), terminal.warnings_as_notes():
         frame, given = read_fit_input(request)
-    check_room(output, _BYTES_PER_ROW * len(frame) + _BYTES_AT_LEAST)
+    check_room(output, _BYTES_PER_ROW * given.side.n_rows + _BYTES_AT_LEAST)
     told = input_lines(request.table, given)
     for line in (*told.table, *told.remarks, told.known):
         terminal.note(line)
     check_takes(request.model, given.side)
     check_power(request.model, request.power)
-    recipe = _recipe(request, frame, given, terminal)
-    positions = as_numbers(frame.iloc[given.pool.rows], recipe.columns).to_numpy()
+    if in_files and report:
+        terminal.note("report.html is left out: it is made for tables in one file.")
+    recipe = _recipe(request, given, terminal)
+    positions = as_numbers(given.pool_frame, recipe.columns).to_numpy()
     frame = recipe.frame_for_model(frame)
     with (
+        connected(request.cluster),
         terminal.progress(f"fitting {request.model}") as update,
         terminal.warnings_as_notes(),
         refusing(str(request.table)),
     ):
-        model = _fitted(request, given, frame, update)
+        model = _fitted(request, given, frame if request.cluster is None else on_cluster(frame), update)
+        if request.cluster is not None:
+            bring_results(model)
     for line in (*scale_lines(model), *trust_lines(model)):
         terminal.note(line)
     probability = _probability(model)
@@ -172,7 +197,7 @@ def fit(output: Path, report: bool, force: bool, quiet: bool, as_json: bool, **a
     with terminal.progress(f"writing {output}"), output_folder(output, force=force) as folder:
         _write_clusters(folder / CLUSTERS, request, given, model, probability)
         write_result(folder, model=model, recipe=recipe, pool=_pool(given, model, positions), summary=summary)
-        if report:
+        if report and not in_files:
             # The report has tables of what was given, and says everything once.
             shown = {printable(line) for line in (*told.table, told.known, *scale_lines(model))}
             notes = tuple(note for note in terminal.notes if note not in shown)
@@ -182,7 +207,7 @@ def fit(output: Path, report: bool, force: bool, quiet: bool, as_json: bool, **a
     terminal.print_json({**summary, "output": printable(str(output))})
 
 
-def _recipe(request: FitRequest, frame: Any, given: FitInput, terminal: Terminal) -> Recipe:
+def _recipe(request: FitRequest, given: FitInput, terminal: Terminal) -> Recipe:
     """Return how tables become what the model takes, with notes where that changes the table."""
     numbers_only = MODELS[request.model].numbers_only
     if numbers_only:
@@ -191,13 +216,13 @@ def _recipe(request: FitRequest, frame: Any, given: FitInput, terminal: Terminal
         )
         if any(given.features.missing.values()):
             terminal.note("missing numbers are replaced by the median of their column, missing categories by zeros.")
-    columns = recipe_columns(frame, given.features)
+    columns = recipe_columns(given.frame, given.features)
     return Recipe(request.model, numbers_only, request.id_column, request.label_column, columns)
 
 
 def _fitted(request: FitRequest, given: FitInput, frame: Any, update: UpdateProgress) -> Any:
     """Return the fitted model, without the callback that shows progress."""
-    scale = 1 / len(frame)
+    scale = 1 / given.side.n_rows
     steps = 0
     began = time.perf_counter()
 
@@ -223,21 +248,26 @@ def _fitted(request: FitRequest, given: FitInput, frame: Any, update: UpdateProg
         callbacks=[show],
     )
     model.set_params(keep_posterior=True)
-    model.fit(frame, side=given.side)
+    kept = {} if request.checkpoint is None else {"checkpoint": request.checkpoint}
+    model.fit(frame, side=given.side, **kept)
     return model.set_params(callbacks=None)
 
 
-def _posterior(model: Any) -> FloatArray:
-    """Return the probability of each cluster for each row, and of noise last where the model has noise."""
+def _posterior(model: Any, rows: slice | IntArray) -> FloatArray:
+    """Return the probability of each cluster for some rows, and of noise last where the model has noise."""
     from sidelight.describe.assignment import with_noise
 
-    return with_noise(model, model.posterior_)
+    return with_noise(model, model.posterior_[rows])
 
 
 def _probability(model: Any) -> FloatArray:
     """Return the probability (n,) of the cluster of each row, or of noise: -1 is the last column."""
-    probabilities = _posterior(model)
-    return probabilities[np.arange(len(probabilities)), model.labels_]
+    labels, found = model.labels_, np.empty(len(model.labels_))
+    for start in range(0, len(labels), _ROWS_AT_ONCE):
+        part = slice(start, start + _ROWS_AT_ONCE)
+        probabilities = _posterior(model, part)
+        found[part] = probabilities[np.arange(len(probabilities)), labels[part]]
+    return found
 
 
 def _row_names(given: FitInput) -> AnyArray:
@@ -258,7 +288,7 @@ def _pool(given: FitInput, model: Any, positions: FloatArray) -> Pool:
     rows, columns, values = given.pool
     return Pool(
         ids=_row_names(given)[rows].astype(str),
-        posterior=_posterior(model)[rows],
+        posterior=_posterior(model, rows),
         positions=positions,
         side=given.side.restrict(rows),
         columns=columns,

@@ -1,5 +1,6 @@
 """``sidelight predict``: the clusters of new rows."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from sidelight.cli.output import check_table_output, output_text
 from sidelight.cli.result.clusters import Assignment, write_assignment
 from sidelight.cli.result.folder import open_result
 from sidelight.cli.tables.files import TableFile, check_columns, open_table, row_ids
+from sidelight.cli.tables.folders import ParquetFolder
 from sidelight.cli.tables.recipe import Recipe, check_recipe_columns, recipe_frame
 
 _ROWS_AT_ONCE = 50_000
@@ -57,24 +59,36 @@ def predict(
             check_columns(file, {id_column: "--id-column"})
         key = _key(file, id_column or opened.recipe.id_column, terminal)
         check_recipe_columns(file, opened.recipe)
-        features = [column.name for column in opened.recipe.columns]
-        columns = file.read(list(dict.fromkeys([*features, *([] if key is None else [key])])))
-        ids = None if key is None else row_ids(file, columns, key, needed=False)
-        frame = recipe_frame(file, columns, opened.recipe)
+        wanted = list(
+            dict.fromkeys([*(column.name for column in opened.recipe.columns), *([] if key is None else [key])])
+        )
         model = opened.model()
-    n = len(frame)
-    with terminal.progress("placing", total=n) as update, terminal.warnings_as_notes(), refusing(str(table)):
-        labels, probability = _assigned(model, opened.recipe, frame, update)
-    rows = np.arange(1, n + 1) if ids is None else ids
-    with output_text(output) as text:
-        names = model.cluster_names_
-        write_assignment(text, Assignment(rows, key or "row", labels, names, probability, escape_formulas))
-    sizes = np.bincount(labels + 1, minlength=len(model.cluster_names_) + 1).tolist()
-    clusters = {str(name): size for name, size in zip(model.cluster_names_, sizes[1:], strict=True)}
+    sizes = np.zeros(len(model.cluster_names_) + 1, dtype=np.int64)
+    with output_text(output) as text, terminal.progress("placing") as update, terminal.warnings_as_notes():
+        for number, (part, columns) in enumerate(_parts(file, wanted)):
+            done = int(sizes.sum())
+            ids = None if key is None else row_ids(part, columns, key, needed=False)
+            frame = recipe_frame(part, columns, opened.recipe)
+            with refusing(str(table)):
+                labels, probability = _assigned(model, opened.recipe, frame, update, done)
+            rows = np.arange(done + 1, done + len(frame) + 1) if ids is None else ids
+            found = Assignment(rows, key or "row", labels, model.cluster_names_, probability, escape_formulas)
+            write_assignment(text, found, first=number == 0)
+            sizes += np.bincount(labels + 1, minlength=len(sizes))
+    n = int(sizes.sum())
+    clusters = {str(name): int(size) for name, size in zip(model.cluster_names_, sizes[1:], strict=True)}
     if hasattr(model, "noise_weight_"):
-        clusters[NOISE] = sizes[0]
+        clusters[NOISE] = int(sizes[0])
     terminal.tell(f"{n} rows placed: " + ", ".join(f"{size} {name}" for name, size in clusters.items()))
     terminal.print_json({"rows": n, "clusters": clusters, "notes": terminal.notes, "output": printable(str(output))})
+
+
+def _parts(file: TableFile, columns: list[str]) -> Iterator[tuple[TableFile, Any]]:
+    """Yield columns of a file at once, those of a folder part by part."""
+    if isinstance(file, ParquetFolder):
+        yield from file.parts(columns)
+    else:
+        yield file, file.read(columns)
 
 
 def _key(file: TableFile, column: str | None, terminal: Terminal) -> str | None:
@@ -85,7 +99,7 @@ def _key(file: TableFile, column: str | None, terminal: Terminal) -> str | None:
     return column
 
 
-def _assigned(model: Any, recipe: Recipe, frame: Any, update: UpdateProgress) -> tuple[AnyArray, AnyArray]:
+def _assigned(model: Any, recipe: Recipe, frame: Any, update: UpdateProgress, done: int) -> tuple[AnyArray, AnyArray]:
     """Return the cluster of each row, -1 for noise, and its probability, some rows at a time."""
     from sidelight.describe.assignment import with_noise
 
@@ -95,7 +109,7 @@ def _assigned(model: Any, recipe: Recipe, frame: Any, update: UpdateProgress) ->
         part = slice(start, start + _ROWS_AT_ONCE)
         chances = with_noise(model, model.predict_proba(recipe.frame_for_model(frame.iloc[part])))
         labels[part], probability[part] = chances.argmax(axis=1), chances.max(axis=1)
-        update(completed=min(start + _ROWS_AT_ONCE, n))
+        update(detail=f"{done + min(start + _ROWS_AT_ONCE, n)} rows")
     # Noise, where there is any, is one past the clusters.
     labels[labels == len(model.cluster_names_)] = -1
     return labels, probability

@@ -32,9 +32,9 @@ class Assignment(NamedTuple):
     escape_formulas: bool = False
 
 
-def write_assignment(file: IO[str], assignment: Assignment) -> None:
-    """Write id, cluster, name and probability."""
-    _write(file, assignment, [], lambda _: ())
+def write_assignment(file: IO[str], assignment: Assignment, *, first: bool = True) -> None:
+    """Write id, cluster, name and probability; the names of the columns only above the ``first`` rows of a file."""
+    _write(file, assignment, [], lambda _: (), first=first)
 
 
 def write_clusters(file: IO[str], assignment: Assignment, side: "SideInformation", violations: "Violations") -> None:
@@ -43,11 +43,12 @@ def write_clusters(file: IO[str], assignment: Assignment, side: "SideInformation
     _write(file, assignment, ["stated", "broken"], lambda row: (stated.get(row, ""), "; ".join(broken.get(row, ()))))
 
 
-def _write(file: IO[str], assignment: Assignment, more: list[str], cells: Any) -> None:
+def _write(file: IO[str], assignment: Assignment, more: list[str], cells: Any, *, first: bool = True) -> None:
     writer = csv.writer(file, lineterminator="\n")
     names, escape = assignment.names, assignment.escape_formulas
     id_column = escaped(assignment.id_column) if escape else assignment.id_column
-    writer.writerow([id_column, "cluster", "name", "probability", *more])
+    if first:
+        writer.writerow([id_column, "cluster", "name", "probability", *more])
     for start in range(0, len(assignment.labels), _WRITTEN_AT_ONCE):
         part = slice(start, start + _WRITTEN_AT_ONCE)
         columns = assignment.ids[part].tolist(), assignment.labels[part].tolist(), assignment.probability[part].tolist()

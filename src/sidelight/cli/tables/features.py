@@ -2,7 +2,7 @@
 
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from sidelight.cli.errors import Refusal
@@ -117,6 +117,11 @@ def _recognised(file: TableFile, stored: Any, name: str, *, forced: bool) -> Fra
     if is_text(column) and not forced:
         _refuse_broken_numbers(file, name, column)
     return FrameColumn(as_frame_column(column), "categorical" if is_text(column) else "", column.null_count, written)
+
+
+def feature_frame(table: Any, names: Collection[str]) -> Any:
+    """Return columns of an arrow table as a frame, as :func:`find_features` makes them."""
+    return pandas_frame({name: as_frame_column(tidied(table[name])) for name in names})
 
 
 def as_number_column(column: Any, found: WrittenNumbers) -> Any:

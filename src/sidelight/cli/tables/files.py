@@ -10,7 +10,9 @@ from typing import Any, Protocol
 from sidelight._typing import AnyArray
 from sidelight.cli.errors import Refusal, one_line
 from sidelight.cli.extras import arrow
+from sidelight.cli.tables.arrow_columns import converted, with_plain_text
 from sidelight.cli.tables.csv import distinct_names, open_csv
+from sidelight.cli.tables.folders import open_folder
 from sidelight.cli.tables.spreadsheets import read_spreadsheet
 from sidelight.cli.tables.streams import STANDARD_INPUT, StoredTable, stored_table
 
@@ -66,64 +68,15 @@ class ArrowFile:
             raise _unreadable(self.path, error) from error
         if renamed:
             table = table.rename_columns(list(self.header))
-        return _with_plain_text(table.select(list(columns)))
+        return with_plain_text(table.select(list(columns)))
 
     def convert(self, column: Any, name: str, kind: Any = None) -> Any:
         """Return a column that was read as another type; unchanged where none is given."""
-        pa = arrow()
-        if kind is None:
-            return column
-        if pa.types.is_floating(column.type) and pa.types.is_string(kind):
-            # Whole numbers with gaps are often stored as floats, and 17.0 is the name 17.
-            whole = arrow("compute").cast(column, pa.int64(), safe=False)
-            if whole.cast(pa.float64()).equals(column.cast(pa.float64())):
-                column = whole
-        # Whole numbers beyond 2^53 lose digits as floats, which does not matter here.
-        safe = not (pa.types.is_integer(column.type) and pa.types.is_floating(kind))
-        try:
-            return column.cast(kind, safe=safe)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-            raise Refusal(f"{self.path}: column {name!r} cannot be taken as {kind}: {one_line(error)}") from error
+        return converted(self.path, column, name, kind)
 
     def place(self, row: int) -> str:
         """Say where a row stands, as the user counts."""
         return f"row {row + 1}"
-
-
-def _with_plain_text(table: Any) -> Any:
-    """Return a table whose categories are the values that they stand for, and whose text is of one type.
-
-    Categories that have an order keep it.
-    """
-    pa = arrow()
-    for number, field in enumerate(table.schema):
-        column, kind = table.column(number), field.type
-        if pa.types.is_dictionary(kind):
-            if kind.ordered and _is_text(kind.value_type):
-                table = table.set_column(number, field.name, _ordered_text(column))
-                continue
-            kind = kind.value_type
-        if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
-            kind = pa.string()
-        if kind != field.type:
-            table = table.set_column(number, field.name, column.cast(kind))
-    return table
-
-
-def _is_text(kind: Any) -> bool:
-    types = arrow().types
-    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
-
-
-def _ordered_text(column: Any) -> Any:
-    """Return ordered categories of text whose values are of the usual type."""
-    pa = arrow()
-    kind = pa.dictionary(pa.int32(), pa.string(), ordered=True)
-    parts = (
-        pa.DictionaryArray.from_arrays(chunk.indices.cast(pa.int32()), chunk.dictionary.cast(pa.string()), ordered=True)
-        for chunk in column.chunks
-    )
-    return pa.chunked_array(list(parts), kind)
 
 
 def _open_parquet(path: Path, stored: StoredTable) -> ArrowFile:
@@ -176,7 +129,7 @@ def open_table(path: Path, encoding: str = "utf-8") -> TableFile:
     if path != STANDARD_INPUT and not path.exists():
         raise Refusal(f"{path} does not exist; check the name, and the folder you are in.")
     if path.is_dir():
-        raise Refusal(f"{path} is a folder, not a table.")
+        return open_folder(path)
     stored = stored_table(path)
     shown = Path("standard input") if path == STANDARD_INPUT else path
     if stored.suffix in _OTHER_SPREADSHEETS:

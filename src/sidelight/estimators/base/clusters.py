@@ -1,8 +1,9 @@
 """Components, classes and clusters: which component is of which class, the names of clusters, and their rows."""
 
+import math
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -13,7 +14,8 @@ from sidelight._typing import AnyArray, FloatArray, IntArray, LabelArray
 from sidelight.inference.loop import LARGEST_KEPT, Snapshot
 from sidelight.inference.protocols import Assignment
 from sidelight.side import SideInformation
-from sidelight.tables.table import row_ranges
+from sidelight.tables.scratch import give_back, scratch_array
+from sidelight.tables.table import Table, row_ranges
 from sidelight.tables.validation import check_integer
 
 
@@ -233,15 +235,29 @@ class Results:
     noise: FloatArray | None
 
     @classmethod
-    def empty(cls, n_rows: int, classes: IntArray, n_classes: int, *, keep_density: bool, keep_posterior: bool) -> Self:
-        """Return arrays to be filled."""
+    def empty(
+        cls,
+        table: Table,
+        classes: IntArray,
+        n_classes: int,
+        *,
+        keep_density: bool = False,
+        keep_posterior: bool = False,
+    ) -> Self:
+        """Return arrays to be filled, for the rows of a table; in memory only where the table is, or they are small."""
+        n_rows = table.shape[0]
+
+        def array(shape: tuple[int, ...], dtype: Any = np.float64) -> AnyArray:
+            large = math.prod(shape) * np.dtype(dtype).itemsize > LARGEST_KEPT
+            return scratch_array(shape, dtype) if large and not table.in_memory else np.empty(shape, dtype)
+
         return cls(
             classes,
             n_classes,
-            np.empty(n_rows, dtype=np.int32),
-            np.full(n_rows, np.nan) if keep_density else None,
-            np.empty((n_rows, n_classes)) if keep_posterior else None,
-            np.empty(n_rows) if (classes < 0).any() else None,
+            array((n_rows,), np.int32),
+            array((n_rows,)) if keep_density else None,
+            array((n_rows, n_classes)) if keep_posterior else None,
+            array((n_rows,)) if (classes < 0).any() else None,
         )
 
     def write(self, found: Assignment) -> None:
@@ -257,14 +273,33 @@ class Results:
         self.labels[found.numbers] = labels
         if self.posterior is not None:
             self.posterior[found.numbers] = by_class
-        if self.log_density is not None and found.log_density is not None:
-            self.log_density[found.numbers] = found.log_density
+        if self.log_density is not None:
+            self.log_density[found.numbers] = np.nan if found.log_density is None else found.log_density
+        if isinstance(found.numbers, slice):
+            self._give_back(found.numbers)
+
+    def array(self, name: str) -> AnyArray:
+        """Return the array of a field, which must have been kept."""
+        found: AnyArray | None = getattr(self, name)
+        assert found is not None
+        return found
+
+    def copied(self) -> Self:
+        """Return a copy, to be changed in place."""
+        return replace(
+            self,
+            labels=self.labels.copy(),
+            log_density=None if self.log_density is None else self.log_density.copy(),
+            posterior=None if self.posterior is None else self.posterior.copy(),
+            noise=None if self.noise is None else self.noise.copy(),
+        )
 
     def sizes(self) -> IntArray:
         """Return the number of rows of each class, without noise."""
         counts = np.zeros(self.n_classes + 1, dtype=np.int64)
         for part in self._parts():
             counts += np.bincount(self.labels[part] + 1, minlength=self.n_classes + 1)
+            self._give_back(part)
         return counts[1:]
 
     def renumbered(self, numbers: IntArray) -> LabelArray:
@@ -272,7 +307,21 @@ class Results:
         with_noise = np.append(-1, numbers)
         for part in self._parts():
             self.labels[part] = with_noise[self.labels[part] + 1]
+            self._give_back(part)
         return self.labels
+
+    def reordered_posterior(self, order: IntArray) -> FloatArray | None:
+        """Put the columns of the posterior into an order, in place, and return it; None where it was not kept."""
+        if self.posterior is not None:
+            for part in self._parts():
+                self.posterior[part] = self.posterior[part][:, order]
+                self._give_back(part)
+        return self.posterior
+
+    def _give_back(self, part: slice) -> None:
+        for array in (self.labels, self.posterior, self.log_density, self.noise):
+            if isinstance(array, np.memmap):
+                give_back(array, part)
 
     def _parts(self) -> list[slice]:
         # NumPy turns whole arrays of indices into larger ones; a part at a time takes no room.

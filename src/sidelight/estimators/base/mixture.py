@@ -1,25 +1,31 @@
 """The fit of every mixture: one skeleton, with hooks for what an estimator decides."""
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import Any, Self
+from numbers import Integral
+from pathlib import Path
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from sidelight._typing import IntArray, LabelArray
+from sidelight._typing import FloatArray, IntArray, LabelArray
 from sidelight.couplings.independent import Independent
 from sidelight.estimators.base.all_or_nothing import all_or_nothing
+from sidelight.estimators.base.cluster_results import ClusterResults, Wanted
 from sidelight.estimators.base.clusters import Layout, Results, cluster_names, cluster_order
 from sidelight.estimators.base.emission import EmissionSettings, emission_of
+from sidelight.estimators.base.fingerprint import fingerprint
 from sidelight.estimators.base.model import Ascent, Fitted, Model, Plan
 from sidelight.estimators.base.prediction import FittedMixture
 from sidelight.estimators.base.reading import POWER_CHOICES
 from sidelight.estimators.starts.outliers import outlying_rows, steady_survey
 from sidelight.estimators.starts.sample import Problem, Sample, StartRows, embedding, start_rows
 from sidelight.families.noise import NoiseFamily
-from sidelight.inference.executors.threads import Threads, one_blas_thread
+from sidelight.inference.executors.choice import executor_for
+from sidelight.inference.executors.threads import one_blas_thread
+from sidelight.inference.journal import Journal
 from sidelight.inference.loop import Recorder, ascend_from, refuse_unbounded, warn_unless_converged
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.progress import Callback
@@ -28,6 +34,7 @@ from sidelight.inference.pruning import Fit
 from sidelight.kernels.loops import Backend, backend_for
 from sidelight.metrics import Violations, violations
 from sidelight.side import SideInformation
+from sidelight.tables.dask import DaskTable
 from sidelight.tables.power import table_log_jacobian
 from sidelight.tables.survey import Survey, refuse_small
 from sidelight.tables.table import Rows
@@ -43,6 +50,7 @@ class MixtureEstimator(FittedMixture):
 
     # Compiled loops pay as soon as they would in a fit of this many passes.
     passes_expected = 10
+    takes_sources = True
     # Whether to keep the model before every step; an estimator with a parameter of this name asks its user.
     keep_history: bool | None = False
 
@@ -100,7 +108,7 @@ class MixtureEstimator(FittedMixture):
 
     def _preferred_rows(self, side: SideInformation) -> IntArray:
         """Return an array that is not negative for the rows that a sample to start from should have."""
-        return np.where(side.mentioned, 0, -1)
+        return np.where(side.mentioned, np.int8(0), np.int8(-1))
 
     def _emission(self, problem: Problem, survey: Survey, few: StartRows, random: np.random.RandomState) -> AnyFamily:
         """Return the family of the table, with its prior."""
@@ -128,8 +136,9 @@ class MixtureEstimator(FittedMixture):
         """Return the fit after what follows the ascent: nothing, unless an estimator says otherwise."""
         return Fitted(ascent.fit, ascent.total_weight)
 
-    def _decide_together(self, mixture: Mixture, state: MixtureState, labels: LabelArray) -> None:
-        """Change the classes of rows, in place, where they are decided together; each by itself by default."""
+    def _decided_together(self, mixture: Mixture, state: MixtureState) -> Iterator[tuple[IntArray, IntArray]]:
+        """Yield numbers of rows whose classes are decided together, with these; none by default."""
+        yield from ()
 
     # --- the fit -----------------------------------------------------------------------------------------------------
 
@@ -144,6 +153,7 @@ class MixtureEstimator(FittedMixture):
         side: SideInformation | None = None,
         sample_id: Any = None,
         sample_weight: Any = None,
+        checkpoint: str | Path | None = None,
     ) -> Self:
         """Fit the mixture to a table and to side information about its rows.
 
@@ -151,8 +161,10 @@ class MixtureEstimator(FittedMixture):
 
         Parameters
         ----------
-        X : (n, d) array, memory-mapped array or data frame
-            The table.
+        X : (n, d) array, memory-mapped array, data frame, path, ParquetTable or Dask collection
+            The table. A path is that of a Parquet file, of a folder of them, or of an array (.npy); such a table is
+            read chunk by chunk, and never held in memory whole. A Dask array or data frame stays on its cluster;
+            ``labels_`` and ``posterior_`` are then Dask arrays.
         y : (n,) array, optional
             Partial labels; -1, or None or NaN, where a row has none.
         must_link, cannot_link : pairs, optional
@@ -163,6 +175,9 @@ class MixtureEstimator(FittedMixture):
             Names of the rows.
         sample_weight : (n,) array, optional
             How many rows each row stands for.
+        checkpoint : path, optional
+            A folder that keeps every pass over the table. A fit that was killed goes on from there when the same call
+            is made again, and ends with the same bytes. The folder can be deleted once the fit is done.
 
         Returns
         -------
@@ -173,6 +188,10 @@ class MixtureEstimator(FittedMixture):
         with one_blas_thread():
             survey = self._survey(problem.table, problem.weights)
             refuse_small(problem.table, survey, self._schema.label)
+            if checkpoint is not None:
+                begin = check_random_state(self.random_state)
+                journal = Journal(checkpoint, fingerprint(self, problem, survey, self._schema), begin)
+                problem = problem._replace(journal=journal)
             fitted = self._fit(problem, survey)
             warn_unless_converged(fitted.fit.trace, self.max_iter)
             self._store(fitted, problem.side)
@@ -184,7 +203,9 @@ class MixtureEstimator(FittedMixture):
 
     def _ascend(self, problem: Problem, survey: Survey, first_start: int = 1) -> Ascent:
         """Put the mixture together, on all rows and on those to start from, and ascend from every start."""
-        random = check_random_state(self.random_state)
+        # A number begins the same sequence anew; the state of a generator is that of the first run.
+        journal = None if isinstance(self.random_state, Integral) else problem.journal
+        random = check_random_state(self.random_state) if journal is None else journal.random
         few = start_rows(problem, self._preferred_rows(problem.side), random)
         if len(self._outlier_columns()):
             survey = steady_survey(survey, few, self._outlier_columns())
@@ -222,8 +243,9 @@ class MixtureEstimator(FittedMixture):
             coupling=model.row_coupling or Independent(model.weights.classes, backend),
             couplings=model.couplings,
             backend=backend,
-            executor=Threads.for_jobs(self.n_jobs),
+            executor=executor_for(problem.table, self.n_jobs),
             log_jacobian=table_log_jacobian(problem.table, model.row_weights, self._schema.powers),
+            journal=problem.journal,
         )
 
     def _sample(
@@ -268,17 +290,15 @@ class MixtureEstimator(FittedMixture):
             classes = np.append(classes[: state.parameters.n_clusters], -1)
         n_rows, n_classes = mixture.rows.shape[0], max(int(classes.max()) + 1, len(side.label_names))
         keep = self._keeps_posterior(n_rows, n_classes)
-        results = Results.empty(n_rows, classes, n_classes, keep_density=False, keep_posterior=keep)
-        evidence = 0.0
-        for part in mixture.assign(state):
-            results.write(part)
-            evidence += part.evidence
-        objective = evidence + mixture.log_jacobian + mixture.log_prior(state)
+        wanted = Wanted(classes, n_classes, keep_posterior=keep)
+        if isinstance(mixture.rows.table, DaskTable):
+            found = self._assigned_on_cluster(mixture, state, wanted, side)
+        else:
+            found = self._assigned_here(mixture, state, wanted, side)
+        objective = found.evidence + mixture.log_jacobian + mixture.log_prior(state)
         refuse_unbounded(objective)
-        self._decide_together(mixture, state, results.labels)
 
-        order = cluster_order(side.label_names, results.sizes())
-        rank = np.argsort(order)
+        order, rank = found.order, np.argsort(found.order)
         clusters = rank[classes[classes >= 0]]
         components = np.argsort(clusters, kind="stable")
 
@@ -286,17 +306,77 @@ class MixtureEstimator(FittedMixture):
         # Noise, where there is any, is the last component and stays the last.
         self._log_weights = mixture.weights.log(state.weights)[np.append(components, np.flatnonzero(classes < 0))]
         self._parameters = mixture.family.select(state.parameters, components)
-        self._posterior = None if results.posterior is None else results.posterior[:, order]
-        self.labels_ = results.renumbered(rank)
+        self._posterior, self.labels_ = found.posterior, found.labels
         self.n_clusters_ = n_classes
         self.cluster_names_ = cluster_names(side.label_names.tolist(), order)
         self.component_clusters_ = clusters[components]
         self.weights_ = mixture.weights.mean(state.weights)[components]
-        self._store_noise(results.noise)
+        self._store_noise(found.noise)
         for name, value in mixture.family.attributes(self._parameters).items():
             setattr(self, name, value)
         self.lower_bounds_ = [bound / fitted.total_weight for bound in (*trace.objectives, objective)]
         self.lower_bound_ = self.lower_bounds_[-1]
         self.n_iter_ = len(trace.objectives)
         self.converged_ = trace.converged
-        self.violations_: Violations = violations(side, self.labels_, noise=self._noise_label)
+        self.violations_: Violations = violations(side, found.labels_known, noise=self._noise_label)
+
+    def _assigned_here(
+        self, mixture: Mixture, state: MixtureState, wanted: Wanted, side: SideInformation
+    ) -> "_AssignedRows":
+        """Pass over all rows once more, to assign them."""
+        results = Results.empty(
+            mixture.rows.table, wanted.classes, wanted.n_classes, keep_posterior=wanted.keep_posterior
+        )
+        evidence = 0.0
+        for part in mixture.assign(state):
+            results.write(part)
+            evidence += part.evidence
+        for numbers, decided in self._decided_together(mixture, state):
+            results.labels[numbers] = decided
+        order = cluster_order(side.label_names, results.sizes())
+        labels = results.renumbered(np.argsort(order))
+        return _AssignedRows(labels, results.reordered_posterior(order), results.noise, labels, evidence, order)
+
+    def _assigned_on_cluster(
+        self, mixture: Mixture, state: MixtureState, wanted: Wanted, side: SideInformation
+    ) -> "_AssignedRows":
+        """Do the same on the workers that have the rows; results stay there."""
+        results = ClusterResults.of(mixture.alone, mixture.visit(state), wanted)
+        evidence = results.evidence()
+        for part in mixture.assign_coupled(state):
+            results = results.with_rows(part)
+            evidence += part.evidence
+        for numbers, decided in self._decided_together(mixture, state):
+            results = results.overruled(numbers, decided)
+        order = cluster_order(side.label_names, results.sizes())
+        results = results.numbered(np.argsort(order), order)
+        return _AssignedRows(
+            results.array("labels"),
+            results.array("posterior") if wanted.keep_posterior else None,
+            results.array("noise") if (wanted.classes < 0).any() else None,
+            results.labels_for(side),
+            evidence,
+            order,
+        )
+
+
+class _AssignedRows(NamedTuple):
+    """How all rows are assigned.
+
+    Parameters
+    ----------
+    labels, posterior, noise
+        As the fitted estimator has them.
+    labels_known : (n,)
+        The labels at least of the rows that have statements.
+    evidence : float
+    order : (classes,)
+        The order in which classes became clusters.
+    """
+
+    labels: LabelArray
+    posterior: FloatArray | None
+    noise: FloatArray | None
+    labels_known: LabelArray
+    evidence: float
+    order: IntArray

@@ -8,13 +8,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from sidelight._typing import FloatArray, IntArray, LabelArray
 from sidelight.couplings.independent import Independent
+from sidelight.estimators.base.cluster_results import ClusterResults, Wanted
 from sidelight.estimators.base.clusters import KeptPosterior, Results
 from sidelight.estimators.base.reading import TableReader
 from sidelight.families.noise import NoiseFamily
-from sidelight.inference.executors.threads import Threads, one_blas_thread
+from sidelight.inference.executors.choice import executor_for
+from sidelight.inference.executors.threads import one_blas_thread
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.protocols import AnyFamily
 from sidelight.kernels.loops import backend_for
+from sidelight.tables.dask import DaskTable
 from sidelight.tables.power import PowerTransform, in_original_units, log_jacobian
 from sidelight.tables.table import Rows
 from sidelight.weights import MaximumLikelihoodWeights
@@ -60,22 +63,18 @@ class FittedMixture(KeptPosterior, TableReader):
 
     def predict(self, X: Any) -> LabelArray:
         """Return the cluster of each row of a table, by the fitted mixture alone; -1 for noise."""
-        return self._assign(X).labels
+        return self._assign(X).array("labels")
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probability of each cluster for each row of a table, by the fitted mixture alone.
 
         What the probabilities of a row lack to one is that of noise, where the mixture has a component for it.
         """
-        posterior = self._assign(X, posterior=True).posterior
-        assert posterior is not None
-        return posterior
+        return self._assign(X, posterior=True).array("posterior")
 
     def score_samples(self, X: Any) -> FloatArray:
         """Return the log density of each row of a table, in its units; of a Bayesian mixture, the predictive one."""
-        log_density = self._assign(X, density=True).log_density
-        assert log_density is not None
-        return log_density
+        return self._assign(X, density=True).array("log_density")
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean log density of a table; ``y`` is ignored, as in scikit-learn's mixtures."""
@@ -104,7 +103,7 @@ class FittedMixture(KeptPosterior, TableReader):
         n_components = len(self.weights_)
         return self._family.n_parameters(n_components) + n_components - 1 + len(self.column_powers_)
 
-    def _assign(self, X: Any, *, density: bool = False, posterior: bool = False) -> Results:
+    def _assign(self, X: Any, *, density: bool = False, posterior: bool = False) -> Results | ClusterResults:
         """Assign the rows of a table by the fitted mixture alone; with densities, by its predictive distribution."""
         check_is_fitted(self)
         table = self._read_table(X, reset=False)
@@ -119,19 +118,21 @@ class FittedMixture(KeptPosterior, TableReader):
             coupling=Independent(clusters, backend),
             couplings=(),
             backend=backend,
-            executor=Threads.for_jobs(self.n_jobs),
-        )
-        results = Results.empty(
-            table.shape[0], clusters, self.n_clusters_, keep_density=density, keep_posterior=posterior
+            executor=executor_for(table, self.n_jobs),
         )
         with one_blas_thread():
             self._survey(table, None)
             state = MixtureState(self._parameters, self._predictive_log_weights() if density else self._log_weights)
+            if isinstance(table, DaskTable):
+                wanted = Wanted(clusters, self.n_clusters_, density, posterior, density, self._schema.powers)
+                return ClusterResults.of(mixture.rows, mixture.visit(state), wanted)
+            results = Results.empty(table, clusters, self.n_clusters_, keep_density=density, keep_posterior=posterior)
             for part in mixture.assign_predictively(state) if density else mixture.assign(state):
                 results.write(part)
         if results.log_density is not None and self._schema.powers is not None:
             for chunk in table.chunks():
                 results.log_density[chunk] += log_jacobian(table.take(chunk), self._schema.powers)
+                table.release(chunk)
         return results
 
     def _predictive_log_weights(self) -> FloatArray:

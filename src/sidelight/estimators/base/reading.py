@@ -15,9 +15,19 @@ from sidelight.tables.encoding import encode
 from sidelight.tables.power import transformed, transformed_table
 from sidelight.tables.power_choice import PowerChoice, choose_power, learn_powers
 from sidelight.tables.schema import FamilyChoice, Schema, learn_schema
+from sidelight.tables.sources import TableSource, in_memory, opened, source_of
 from sidelight.tables.survey import Survey, survey_columns, survey_finite
 from sidelight.tables.table import ArrayTable, Table
-from sidelight.tables.validation import admit_table, column_names, read_table, read_weights, refuse_other_order
+from sidelight.tables.validation import (
+    admit_columns,
+    admit_table,
+    as_frame_or_array,
+    column_names,
+    read_table,
+    read_weights,
+    refuse_other_order,
+    refuse_text_columns,
+)
 
 # How ``power`` may ask for columns to be transformed.
 POWER_CHOICES: dict[str, PowerChoice] = {"auto": choose_power, "canonical": canonical_power}
@@ -32,6 +42,8 @@ class TableReader(SemiSupervisedClusterer):
 
     # Whether Gaussian columns may have missing cells.
     takes_missing = False
+    # Whether tables may be elsewhere: in files, or on a cluster.
+    takes_sources = False
     # Which columns to transform; an estimator with a parameter of this name asks its user.
     power: str | bool = False
 
@@ -71,6 +83,10 @@ class TableReader(SemiSupervisedClusterer):
 
     def _read_table(self, X: Any, *, reset: bool) -> Table:
         """Return the table as numbers; ``reset`` when fitting, so that later tables are held against this one."""
+        X = opened(X) if self.takes_sources else in_memory(self, X)
+        source = source_of(X)
+        if source is not None:
+            return self._read_source(source, reset=reset)
         if self.family == "gaussian" and not self.takes_missing:
             array = read_table(self, X, reset=reset)
             if reset:
@@ -80,6 +96,16 @@ class TableReader(SemiSupervisedClusterer):
         if reset:
             self._schema = learn_schema(admitted, self.family)
         return ArrayTable(encode(admitted, self._schema))
+
+    def _read_source(self, source: TableSource, *, reset: bool) -> Table:
+        """Return a table that is elsewhere as numbers, without bringing it here."""
+        admit_columns(self, source.empty, reset=reset)
+        if reset and self.family == "gaussian" and not self.takes_missing:
+            refuse_text_columns(source.empty)
+            self._schema = Schema.uniform("gaussian", source.shape[1], column_names(source.empty))
+        elif reset:
+            self._schema = learn_schema(as_frame_or_array(source.sample()), self.family)
+        return source.encoded(self._schema)
 
     def _read_side(
         self, n: int, y: Any, must_link: Any, cannot_link: Any, side: SideInformation | None, sample_id: Any

@@ -9,6 +9,7 @@ from scipy.linalg import eigh
 from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.estimators.base.clusters import Layout
 from sidelight.families.gaussian.full import standardised
+from sidelight.inference.journal import Journal
 from sidelight.inference.loop import ascend
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.protocols import Statistics
@@ -32,11 +33,15 @@ from sidelight.tables.table import ArrayTable, Table
 
 
 class Problem(NamedTuple):
-    """A table, the side information about its rows, and their weights (all one where None)."""
+    """A table, the side information about its rows, and their weights (all one where None).
+
+    Passes over the rows are kept in the journal, where there is one.
+    """
 
     table: Table
     side: SideInformation
     weights: FloatArray | None
+    journal: Journal | None = None
 
     @property
     def n_rows(self) -> int:

@@ -5,12 +5,19 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
+from operator import add
 from queue import SimpleQueue
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import joblib
 from threadpoolctl import ThreadpoolController
+
+from sidelight.tables.table import Rows
+
+if TYPE_CHECKING:
+    from sidelight.inference.protocols import Evaluator
+    from sidelight.inference.visits import PassSums, Visit
 
 Worker = TypeVar("Worker")
 Part = TypeVar("Part")
@@ -46,6 +53,14 @@ class Threads:
     def for_jobs(cls, n_jobs: int | None) -> "Threads":
         """Return the threads that scikit-learn's ``n_jobs`` stands for: None is one, -1 all cores."""
         return cls(thread_count(n_jobs))
+
+    def total(self, visit: "Visit", rows: Rows) -> "PassSums":
+        """Visit all chunks of the rows and return what they add up to."""
+
+        def sums(evaluator: "Evaluator[Any]", chunk: slice) -> "PassSums":
+            return visit.sums(evaluator, rows, chunk)
+
+        return reduce(add, self.run(sums, rows.chunks(), visit.evaluator))
 
     def run(
         self, work: Callable[[Worker, Part], Result], parts: Sequence[Part], make_worker: Callable[[], Worker]

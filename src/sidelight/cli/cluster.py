@@ -1,0 +1,49 @@
+"""Dask clusters that a fit can run on."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from importlib import import_module
+from typing import Any
+
+from sidelight.cli.errors import Refusal, one_line
+
+LOCAL = "local"
+# Seconds to wait for a scheduler.
+_PATIENCE = 10
+
+
+@contextmanager
+def connected(address: str | None) -> Iterator[None]:
+    """Work on the cluster at an address, or on worker processes of this machine, while the block runs."""
+    if address is None:
+        yield
+        return
+    try:
+        distributed = import_module("distributed")
+        import_module("dask.dataframe")
+    except ImportError:
+        raise Refusal("--cluster needs Dask: pip install 'sidelight[dask]'") from None
+    with ExitStack() as stack:
+        try:
+            where: Any = address
+            if address == LOCAL:
+                where = stack.enter_context(distributed.LocalCluster(threads_per_worker=1, dashboard_address=":0"))
+            stack.enter_context(distributed.Client(where, timeout=_PATIENCE))
+        except (OSError, ValueError) as error:
+            raise Refusal(
+                f"--cluster {address}: there is no scheduler ({one_line(error)}); name its address, as "
+                "tcp://10.0.0.1:8786, or start one with dask scheduler; local uses this machine."
+            ) from error
+        yield
+
+
+def on_cluster(table: Any) -> Any:
+    """Return a table in Parquet files as a Dask data frame."""
+    return import_module("dask.dataframe").read_parquet(str(table.path), columns=list(table.columns))
+
+
+def bring_results(model: Any) -> None:
+    """Replace what a model has of each row on the cluster by the same in the memory of this process."""
+    for name in ("labels_", "_posterior", "noise_probability_"):
+        if hasattr(model, name):
+            setattr(model, name, getattr(model, name).compute())

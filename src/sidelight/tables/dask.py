@@ -1,0 +1,305 @@
+"""Dask arrays and data frames as tables: partitions become arrays once, and stay on the workers that have them."""
+
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import import_module
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from sidelight._typing import AnyArray, BoolArray, FloatArray, IntArray
+from sidelight.tables.encoding import encode
+from sidelight.tables.held_rows import HeldRows
+from sidelight.tables.schema import Schema
+from sidelight.tables.schema_sample import SAMPLE_ROWS, WHOLE_ROWS, array_shows_new, frame_shows_new
+from sidelight.tables.table import CHUNK_ROWS, ArrayTable, Rows, row_ranges
+from sidelight.tables.usual_values import rows_to_look_at
+from sidelight.tables.validation import as_frame, some_of
+
+Found = TypeVar("Found")
+# A task on the cluster, or its result, as Dask's futures are.
+Future = Any
+
+
+def is_dask(X: Any) -> bool:
+    """Say whether a table is a Dask array or data frame; Dask is not imported for that."""
+    return "dask" in sys.modules and bool(sys.modules["dask"].is_dask_collection(X))
+
+
+def client_of_cluster() -> Any:
+    """Return the client of the cluster in use; there must be one."""
+    try:
+        return import_module("distributed").get_client()
+    except ImportError as error:
+        raise ImportError("Dask collections need a cluster: pip install sidelight[dask]") from error
+    except ValueError as error:
+        raise ValueError(
+            "X is a Dask collection, and there is no cluster to work on it. Start one, or connect to one, first: "
+            "from distributed import Client; client = Client() (or Client('tcp://…'))."
+        ) from error
+
+
+class Partition(NamedTuple):
+    """What a partition is: its number of rows, and the names of its columns, or their number in an array."""
+
+    n_rows: int
+    columns: tuple[Any, ...] | int
+
+
+class DaskSource:
+    """A Dask array or data frame, whose partitions are computed on the cluster, and stay there.
+
+    Parameters
+    ----------
+    collection : Dask array (n, d) or Dask data frame
+        Partitions are those of the rows; columns of an array that are in several chunks are put together.
+    """
+
+    def __init__(self, collection: Any) -> None:
+        self.client = client_of_cluster()
+        is_array = hasattr(collection, "rechunk")
+        if is_array and collection.ndim != 2:
+            raise ValueError(f"X is a Dask array with {collection.ndim} dimension(s); it must have two: rows, columns.")
+        if is_array:
+            self.empty = np.empty((0, collection.shape[1]), dtype=collection.dtype)
+            delayed = collection.rechunk({1: -1}).to_delayed().ravel().tolist()
+        else:
+            self.empty = collection._meta.iloc[:0]
+            delayed = list(collection.to_delayed())
+        if is_array and collection.dtype.kind not in "fiub":
+            raise ValueError(f"X is a Dask array of {collection.dtype}; give numbers, or a Dask data frame.")
+        self._futures: list[Future] = self.client.compute(delayed)
+        self._partitions: list[Partition] = self.client.gather(self.client.map(_described, self._futures))
+        expected = _described(self.empty).columns
+        for number, found in enumerate(self._partitions):
+            if found.columns != expected:
+                raise ValueError(
+                    f"X: partition {number} has {_columns(found.columns)}, but the collection declares "
+                    f"{_columns(expected)}; make all partitions alike."
+                )
+        if not any(found.n_rows for found in self._partitions):
+            raise ValueError("X has no rows in any partition; at least one row is needed.")
+
+    def __repr__(self) -> str:
+        n, d = self.shape
+        return f"a Dask collection ({n} rows, {d} columns, {len(self._partitions)} partitions)"
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of columns."""
+        return sum(found.n_rows for found in self._partitions), self.empty.shape[1]
+
+    def sample(self) -> Any:
+        """Return some rows that show what each column is: all rows of a small table."""
+        n, is_array = self.shape[0], isinstance(self.empty, np.ndarray)
+        if n <= (SAMPLE_ROWS if is_array else WHOLE_ROWS):
+            return _concatenated(self.client.gather(self._futures))
+        chosen = np.arange(n)[rows_to_look_at(n, SAMPLE_ROWS)]
+        places = _places([found.n_rows for found in self._partitions], chosen)
+        few = _concatenated(self.client.gather(self.client.map(_picked, self._futures, places)))
+        shows_new = array_shows_new(few) if is_array else frame_shows_new(few)
+        if shows_new is None:
+            return few
+        return _concatenated([few, *self.client.gather(self.client.map(shows_new, self._futures, pure=False))])
+
+    def encoded(self, schema: Schema) -> "DaskTable":
+        """Return the table as numbers, by a schema; partitions are encoded where they are."""
+        full = [future for future, found in zip(self._futures, self._partitions, strict=True) if found.n_rows]
+        encoded = self.client.map(_encoded, full, schema=schema, pure=False)
+        messages = self.client.gather(self.client.map(_messages, encoded, pure=False))
+        for message in dict.fromkeys(message for found in messages for message in found):
+            warnings.warn(message, UserWarning, stacklevel=2)
+        lengths = tuple(found.n_rows for found in self._partitions)
+        return DaskTable(self.client, self.client.map(_values, encoded, pure=False), lengths, self.shape[1])
+
+
+@dataclass(frozen=True, eq=False)
+class DaskTable:
+    """The numbers of a Dask collection: an array for each partition that has rows, on the cluster.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    parts : list of futures
+        The arrays.
+    lengths : tuple of int
+        Number of rows of every partition of the collection; those without rows have no array.
+    n_columns : int
+    """
+
+    client: Any
+    parts: list[Future]
+    lengths: tuple[int, ...]
+    n_columns: int
+    _held: HeldRows = field(default_factory=HeldRows, init=False, repr=False)
+    _sent: dict[tuple[int, ...], tuple[Rows, list[Future | None]]] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of columns."""
+        return sum(self.lengths), self.n_columns
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether rows come in CSR form: no."""
+        return False
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether all rows are in the memory of this process: no."""
+        return False
+
+    @cached_property
+    def ranges(self) -> list[slice]:
+        """The rows of each part."""
+        stops = np.cumsum([length for length in self.lengths if length]).tolist()
+        return [slice(start, stop) for start, stop in zip([0, *stops], stops, strict=False)]
+
+    def chunks(self) -> list[slice]:
+        """Return the ranges of rows that tasks take; none has rows of two partitions."""
+        return [
+            slice(part.start + chunk.start, part.start + chunk.stop)
+            for part in self.ranges
+            for chunk in row_ranges(part.stop - part.start, CHUNK_ROWS)
+        ]
+
+    def take(self, rows: slice | IntArray) -> AnyArray:
+        """Return some rows, brought to this process unless they are held."""
+        if isinstance(rows, slice):
+            return self.gather(np.arange(*rows.indices(self.shape[0])))
+        held = self._held.find(rows)
+        return self.gather(rows) if held is None else held
+
+    def gather(self, rows: IntArray) -> AnyArray:
+        """Return rows from all over the table, as floats."""
+        numbers, order = np.unique(rows, return_inverse=True)
+        places = _places([length for length in self.lengths if length], numbers)
+        asked = [(part, place) for part, place in zip(self.parts, places, strict=True) if len(place)]
+        found = self.client.gather([self.client.submit(_picked, part, place, pure=False) for part, place in asked])
+        return np.concatenate([np.empty((0, self.n_columns)), *found]).take(order, axis=0)
+
+    def release(self, chunk: slice) -> None:
+        """Do nothing: chunks are where they were."""
+
+    def hold(self, rows: IntArray) -> None:
+        """Bring scattered rows here, once."""
+        new = self._held.missing(rows)
+        if len(new):
+            self._held.add(new, self.gather(new))
+
+    def mapped(self, change: Callable[[AnyArray], AnyArray]) -> "DaskTable":
+        """Return the table with its rows changed, on the workers."""
+        return DaskTable(self.client, self.client.map(change, self.parts, pure=False), self.lengths, self.n_columns)
+
+    def map_parts(self, rows: Rows, work: Callable[[Rows], Found]) -> Iterator[tuple[int, Found]]:
+        """Work on the parts of ``rows`` where they are, and bring what is found here."""
+        found = self.client.gather(self.keep_parts(rows, work))
+        yield from ((part.start, one) for part, one in zip(self.ranges, found, strict=True))
+
+    def keep_parts(self, rows: Rows, work: Callable[[Rows], Found]) -> list[Future]:
+        """Work on the parts of ``rows`` where they are, and leave what is found there."""
+        sent = self.client.submit(_itself, work, pure=False)
+        return [
+            self.client.submit(_work_on, sent, part, beside, pure=False)
+            for part, beside in zip(self.parts, self.beside(rows), strict=True)
+        ]
+
+    def beside(self, rows: Rows) -> list[Future | None]:
+        """Return weights, codes and rows left out of each part, which are sent once; None where there are none."""
+        columns = (rows.weights, rows.codes, rows.left_out)
+        if all(column is None for column in columns):
+            return [None] * len(self.parts)
+        key = tuple(id(column) for column in columns)
+        if key not in self._sent:
+            # What was sent for another model of the same fit is not needed any more.
+            self._sent.clear()
+            cut = (tuple(None if column is None else column[part] for column in columns) for part in self.ranges)
+            self._sent[key] = rows, [self.client.submit(_itself, _without_false(one), pure=False) for one in cut]
+        return self._sent[key][1]
+
+    def groups(self) -> list[tuple[str | None, list[int]]]:
+        """Return which parts each thread of a worker should take: those that are there, in order."""
+        places = self.client.who_has(self.parts)
+        threads = self.client.nthreads()
+        there: dict[str | None, list[int]] = {}
+        for number, part in enumerate(self.parts):
+            workers = [worker for worker in places.get(part.key, ()) if worker in threads]
+            there.setdefault(min(workers, key=lambda one: len(there.get(one, ())), default=None), []).append(number)
+        return [
+            (worker, taken.tolist())
+            for worker, numbers in there.items()
+            for taken in np.array_split(numbers, min(threads.get(worker, 1), len(numbers)))
+        ]
+
+
+def part_rows(values: AnyArray, beside: tuple[FloatArray | None, IntArray | None, BoolArray | None] | None) -> Rows:
+    """Return the rows of a part on the worker that has it."""
+    return Rows(ArrayTable(values), *(beside or ()))
+
+
+def _work_on(work: Callable[[Rows], Found], values: AnyArray, beside: Any) -> Found:
+    return work(part_rows(values, beside))
+
+
+def _without_false(columns: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return weights, codes and rows left out, without the last where no row is."""
+    *others, left_out = columns
+    return (*others, None if left_out is None or not left_out.any() else left_out)
+
+
+def _itself(value: Found) -> Found:
+    return value
+
+
+def _described(part: Any) -> Partition:
+    columns = part.shape[1] if isinstance(part, np.ndarray) else tuple(part.columns)
+    return Partition(len(part), columns)
+
+
+def _columns(columns: tuple[Any, ...] | int) -> str:
+    return f"{columns} columns" if isinstance(columns, int) else f"the columns {some_of(columns)}"
+
+
+def _picked(part: Any, rows: IntArray) -> Any:
+    return part[rows] if isinstance(part, np.ndarray) else part.iloc[rows]
+
+
+def _places(lengths: Sequence[int], rows: IntArray) -> list[IntArray]:
+    """Return where rows (sorted) stand in each of the parts that have these lengths."""
+    stops = np.cumsum(lengths)
+    ends = np.searchsorted(rows, stops)
+    starts = np.concatenate([[0], ends[:-1]])
+    return [rows[a:b] - (stop - n) for a, b, stop, n in zip(starts, ends, stops, lengths, strict=True)]
+
+
+def _concatenated(parts: list[Any]) -> Any:
+    if isinstance(parts[0], np.ndarray):
+        return np.concatenate(parts)
+    return import_module("pandas").concat(parts, ignore_index=True)
+
+
+class _Encoded(NamedTuple):
+    values: AnyArray
+    messages: tuple[str, ...]
+
+
+def _encoded(part: Any, schema: Schema) -> _Encoded:
+    """Return a partition as numbers, and what there is to say about it."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        table = part
+        if as_frame(part) is None and part.dtype.kind not in "fb":
+            table = part.astype(float)
+        values = np.ascontiguousarray(encode(table, schema))
+    return _Encoded(values, tuple(str(one.message) for one in caught if issubclass(one.category, UserWarning)))
+
+
+def _values(found: _Encoded) -> AnyArray:
+    return found.values
+
+
+def _messages(found: _Encoded) -> tuple[str, ...]:
+    return found.messages
