@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sidelight._typing import IntArray, LabelArray
 from sidelight.couplings.independent import Independent
 from sidelight.estimators.base.all_or_nothing import all_or_nothing
-from sidelight.estimators.base.clusters import Layout, Results, cluster_names, cluster_order
+from sidelight.estimators.base.clusters import Layout, Results, cluster_order
 from sidelight.estimators.base.emission import EmissionSettings, emission_of
 from sidelight.estimators.base.model import Ascent, Fitted, Model, Plan
 from sidelight.estimators.base.prediction import FittedMixture
@@ -289,7 +289,7 @@ class MixtureEstimator(FittedMixture):
         self._posterior = None if results.posterior is None else results.posterior[:, order]
         self.labels_ = results.renumbered(rank)
         self.n_clusters_ = n_classes
-        self.cluster_names_ = cluster_names(side.label_names.tolist(), order)
+        self._name_clusters(side.label_names, order)
         self.component_clusters_ = clusters[components]
         self.weights_ = mixture.weights.mean(state.weights)[components]
         self._store_noise(results.noise)

@@ -58,8 +58,8 @@ class FittedMixture(KeptPosterior, TableReader):
             self.noise_weight_ = float(1.0 - self.weights_.sum())
             self.noise_probability_ = probability
 
-    def predict(self, X: Any) -> LabelArray:
-        """Return the cluster of each row of a table, by the fitted mixture alone; -1 for noise."""
+    def predict_clusters(self, X: Any) -> LabelArray:
+        """Return the number of the cluster of each row of a table, by the fitted mixture alone; -1 for noise."""
         return self._assign(X).labels
 
     def predict_proba(self, X: Any) -> FloatArray:

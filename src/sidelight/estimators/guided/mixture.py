@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sidelight._typing import FloatArray, IntArray, LabelArray
 from sidelight.estimators.base.all_or_nothing import all_or_nothing
-from sidelight.estimators.base.clusters import KeptPosterior, cluster_names, cluster_order
+from sidelight.estimators.base.clusters import KeptPosterior, cluster_order
 from sidelight.estimators.base.reading import TableReader
 from sidelight.estimators.bayesian.mixture import BayesianMixture
 from sidelight.estimators.guided.core import core_of
@@ -218,7 +218,7 @@ class GuidedMixture(KeptPosterior, TableReader):
         self.labels_ = mixture.labels_
         self._posterior = mixture._posterior
         self.n_clusters_ = mixture.n_clusters_
-        self.cluster_names_ = mixture.cluster_names_
+        self._name_clusters(np.empty(0, dtype=object), np.arange(mixture.n_clusters_))
         self.expert_weights_ = {"mixture": 1.0}
         self.link_error_ = 0.0
         self.held_out_: HeldOutScores | None = None
@@ -267,7 +267,7 @@ class GuidedMixture(KeptPosterior, TableReader):
         kept = self._keeps_posterior(problem.n_rows, len(order))
         self._posterior = normalised(posterior[:, order]) if kept else None
         self.n_clusters_ = len(order)
-        self.cluster_names_ = cluster_names(names.tolist(), order)
+        self._name_clusters(names, order)
         self.expert_weights_ = {
             expert.name: float(weight) for expert, weight in zip(EXPERTS, found.guidance.weights, strict=True)
         }
@@ -279,8 +279,8 @@ class GuidedMixture(KeptPosterior, TableReader):
 
     # --- new rows ----------------------------------------------------------------------------------------------------
 
-    def predict(self, X: Any) -> LabelArray:
-        """Return the cluster of each row of a table, by the experts alone."""
+    def predict_clusters(self, X: Any) -> LabelArray:
+        """Return the number of the cluster of each row of a table, by the experts alone."""
         return self.predict_proba(X).argmax(axis=1).astype(np.int32)
 
     def predict_proba(self, X: Any) -> FloatArray:
