@@ -126,7 +126,7 @@ class SemiSupervisedClusterer(ClusterMixin, BaseEstimator, ABC):
         """
         clusters = self.predict_clusters(X)
         classes = self.classes_
-        if np.array_equal(classes, np.arange(len(classes))):
+        if classes.dtype.kind == "i" and np.array_equal(classes, np.arange(len(classes))):
             return clusters
         if (clusters >= 0).all():
             return classes[clusters]
