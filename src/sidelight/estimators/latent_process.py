@@ -26,7 +26,14 @@ from sidelight.metrics import Violations, violations
 from sidelight.side import SideInformation
 from sidelight.side.transforms import pooled
 from sidelight.tables.table import ArrayTable, Rows
-from sidelight.tables.validation import check_choice, check_integer, check_number, read_table, refuse_other_order
+from sidelight.tables.validation import (
+    check_choice,
+    check_integer,
+    check_number,
+    read_table,
+    read_weights,
+    refuse_other_order,
+)
 
 _DEFAULT_PROCESSES = 3
 
@@ -255,9 +262,24 @@ class LatentProcessDecomposition(KeptPosterior, PosteriorFeatures):
         with one_blas_thread():
             return row_log_likelihoods(table, self._parameters, n_draws, random, Threads.for_jobs(self.n_jobs))
 
-    def score(self, X: Any, y: Any = None) -> float:
-        """Return the mean log-likelihood of the rows of a table, by importance sampling; ``y`` is ignored."""
-        return float(self.log_likelihood(X).values.mean())
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the mean log-likelihood of the rows of a table, by importance sampling; ``y`` is ignored.
+
+        Parameters
+        ----------
+        X : (n, d) array or data frame
+            A table with the columns of the one that was fitted.
+        y : None
+            Ignored.
+        sample_weight : (n,) array, optional
+            How many rows each row stands for.
+
+        Returns
+        -------
+        float
+        """
+        values = self.log_likelihood(X).values
+        return float(np.average(values, weights=read_weights(sample_weight, len(values))))
 
     def sample(self, n_samples: int = 1) -> tuple[FloatArray, FloatArray]:
         """Draw rows from the fitted model; returns the rows (n, d) and the shares of the processes in each."""

@@ -17,6 +17,7 @@ from sidelight.inference.protocols import AnyFamily
 from sidelight.kernels.loops import backend_for
 from sidelight.tables.power import PowerTransform, in_original_units, log_jacobian
 from sidelight.tables.table import Rows
+from sidelight.tables.validation import read_weights
 from sidelight.weights import MaximumLikelihoodWeights
 
 
@@ -77,9 +78,24 @@ class FittedMixture(KeptPosterior, TableReader):
         assert log_density is not None
         return log_density
 
-    def score(self, X: Any, y: Any = None) -> float:
-        """Return the mean log density of a table; ``y`` is ignored, as in scikit-learn's mixtures."""
-        return float(self.score_samples(X).mean())
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the mean log density of a table; ``y`` is ignored, as in scikit-learn's mixtures.
+
+        Parameters
+        ----------
+        X : (n, d) array or data frame
+            A table with the columns of the one that was fitted.
+        y : None
+            Ignored.
+        sample_weight : (n,) array, optional
+            How many rows each row stands for.
+
+        Returns
+        -------
+        float
+        """
+        log_density = self.score_samples(X)
+        return float(np.average(log_density, weights=read_weights(sample_weight, len(log_density))))
 
     def bic(self, X: Any) -> float:
         """Return the Bayesian information criterion of the mixture on a table; lower is better."""

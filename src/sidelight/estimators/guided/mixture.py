@@ -26,7 +26,7 @@ from sidelight.side import SideInformation
 from sidelight.side.transforms import gathered
 from sidelight.tables.schema import FamilyChoice
 from sidelight.tables.table import Table
-from sidelight.tables.validation import check_integer, check_number
+from sidelight.tables.validation import check_integer, check_number, read_weights
 
 # With more columns, components differ in a subspace.
 _MOST_FULL = 100
@@ -298,13 +298,27 @@ class GuidedMixture(KeptPosterior, TableReader):
                 table.release(chunk)
         return found
 
-    def score(self, X: Any, y: Any) -> float:
-        """Return the share of the labelled rows of a table whose predicted name is their label."""
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of the labelled rows of a table whose predicted name is their label.
+
+        Parameters
+        ----------
+        X : (n, d) array or data frame
+            A table with the columns of the one that was fitted.
+        y : (n,) array
+            Labels; rows without one are left out.
+        sample_weight : (n,) array, optional
+            How many rows each row stands for.
+
+        Returns
+        -------
+        float
+        """
         known = SideInformation.build(len(X), y=y)
         rows: IntArray = np.flatnonzero(known.labels >= 0)
         if not len(rows):
             raise ValueError("y has no labels, so there is nothing to score; give at least one.")
         named = self.predict_names(X)[rows]
-        return float(
-            np.mean([given == found for given, found in zip(known.label_names[known.labels[rows]], named, strict=True)])
-        )
+        right = [given == found for given, found in zip(known.label_names[known.labels[rows]], named, strict=True)]
+        weights = read_weights(sample_weight, known.n_rows)
+        return float(np.average(right, weights=None if weights is None else weights[rows]))
