@@ -21,7 +21,7 @@ HERE = Path(__file__).parent
 
 project = "sidelight"
 author = "The sidelight developers"
-copyright = "The sidelight developers"  # noqa: A001 — Sphinx's name
+copyright = "The sidelight developers"
 version = release = sidelight.__version__
 
 extensions = [

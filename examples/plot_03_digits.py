@@ -5,13 +5,19 @@ Images: handwritten digits
 1 797 images of 8 × 8 pixels. Forty of them have been read by a person.
 """
 
+import warnings
+
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
 
 from sidelight import GuidedMixture
+from sidelight.exceptions import IgnoredColumnWarning
 from sidelight.metrics import clustering_accuracy_score
 from sidelight.side import draw_labels
+
+# Some pixels at the border are white in every image, and take no part.
+warnings.simplefilter("ignore", IgnoredColumnWarning)
 
 X, digit = load_digits(return_X_y=True)
 rows = np.random.default_rng(0).permutation(len(X))[:900]

@@ -24,11 +24,11 @@ def answered(pairs):
     return SideInformation.build(n, must_link=pairs[same], cannot_link=pairs[~same])
 
 
-def course(choose, n_rounds=6, n_pairs=6):
+def course(choose, n_rounds=5, n_pairs=6):
     """Return the agreement with the species after each round of questions."""
     side, scores = SideInformation.build(n), []
     for number in range(n_rounds):
-        model = EquivalenceMixture(3, covariance_type="diag", n_init=3, random_state=0).fit(X, side=side)
+        model = EquivalenceMixture(3, covariance_type="diag", random_state=0).fit(X, side=side)
         scores.append(adjusted_rand_score(species, model.labels_))
         side = side | answered(choose(model, side, n_pairs, number))
     return scores
@@ -49,7 +49,7 @@ def by_the_model(model, side, n_pairs, seed):
 
 chosen, random = course(by_the_model), course(at_random)
 figure, axis = plt.subplots(figsize=(6, 4))
-answers = 6 * np.arange(6)
+answers = 6 * np.arange(5)
 axis.plot(answers, chosen, "o-", label="pairs that the model chooses")
 axis.plot(answers, random, "s--", color="grey", label="pairs at random")
 axis.set(xlabel="answers of the expert", ylabel="adjusted Rand index", ylim=(0.4, 1.02))
@@ -59,7 +59,7 @@ plt.show()
 # %%
 # The next questions, with the probability that the model gives to "same":
 
-model = EquivalenceMixture(3, covariance_type="diag", n_init=3, random_state=0).fit(X)
+model = EquivalenceMixture(3, covariance_type="diag", random_state=0).fit(X)
 asked = informative_pairs(model.posterior_, X=X, n_pairs=5, random_state=0)
 for (first, second), chance, bits in zip(asked.pairs, asked.chance_same, asked.gain, strict=True):
     print(f"flowers {first} and {second}: same with probability {chance:.2f}, {bits:.2f} bits")

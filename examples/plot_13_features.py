@@ -10,6 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_wine
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
@@ -29,27 +30,29 @@ model = LabelledMixture(random_state=0).set_output(transform="pandas").fit(X, y)
 model.transform(X).iloc[::40].round(2)
 
 # %%
-# In a pipeline the mixture learns from the columns alone.
+# A pipeline passes its own target to every step, and the mixture would take it for labels. Frozen, it keeps what it has
+# learned.
 
 chemistry = ["alcohol", "ash", "magnesium"]
 plain = make_pipeline(StandardScaler(), Ridge())
 with_clusters = make_pipeline(
     ColumnTransformer(
-        [("numbers", StandardScaler(), chemistry), ("kind", LabelledMixture(3, random_state=0), list(X.columns))]
+        [("numbers", StandardScaler(), chemistry), ("kind", FrozenEstimator(model), list(X.columns))],
+        verbose_feature_names_out=False,
     ),
     Ridge(),
 )
-with_clusters
+with_clusters.fit(X, proline)[:-1].get_feature_names_out()
 
 # %%
 
+order = np.random.default_rng(0).permutation(len(X))
 figure, axes = plt.subplots(1, 2, figsize=(9, 4), sharey=True)
-for axis, model, columns, title in (
+for axis, regression, columns, title in (
     (axes[0], plain, chemistry, "three columns"),
     (axes[1], with_clusters, list(X.columns), "three columns and the clusters"),
 ):
-    order = np.random.default_rng(0).permutation(len(X))
-    predicted = cross_val_predict(model, X.loc[order, columns], proline[order], cv=5)
+    predicted = cross_val_predict(regression, X.loc[order, columns], proline[order], cv=5)
     error = np.sqrt(np.mean((predicted - proline[order]) ** 2))
     axis.scatter(proline[order], predicted, s=12, c=wine.target[order], cmap="viridis")
     axis.axline((300, 300), slope=1, color="lightgrey")

@@ -2,8 +2,8 @@
 A table that does not fit in memory
 ===================================
 
-Two ways: a table on disk that is read piece by piece, and a stream of batches. Here 60 000 rows play the part of a large
-table.
+Two ways: a table on disk that is read piece by piece, and a stream of batches. Here 60 000 rows play the part of a
+large table.
 """
 
 from pathlib import Path

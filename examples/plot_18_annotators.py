@@ -25,7 +25,7 @@ bob[second] = np.array(["I", "II", "III"], dtype=object)[species[second]]
 # Names of different people cannot be compared, so each pile becomes links: rows of a pile belong together, and piles of
 # one person are apart.
 
-side = SideInformation.from_annotators([ann, bob])
+side = SideInformation.from_annotators({"Ann": ann, "Bob": bob})
 side
 
 # %%
