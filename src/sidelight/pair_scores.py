@@ -50,6 +50,7 @@ def cluster_pair_scores(first: Any, second: Any, probability: Any, *, unscored: 
     Returns
     -------
     RecordClusters
+        The records and their clusters.
 
     Examples
     --------

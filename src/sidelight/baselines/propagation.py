@@ -47,7 +47,7 @@ class GraphPropagation(PartitionEstimator, PosteriorFeatures):
     gamma : float, optional
         Of exp(−γ‖x − y‖²). None: 1/2σ², σ being the median distance of rows from their 10th neighbour.
     smoothness : float, default 0.01
-        λ, the weight of smoothness over the graph against the fit to the labels.
+        Weight (λ) of smoothness over the graph against the fit to the labels.
     max_iter : int, default 1000
         Of conjugate gradients.
     tol : float, default 1e-10

@@ -50,6 +50,7 @@ def load(name: str) -> Dataset:
     Returns
     -------
     Dataset
+        The table, the classes and a description.
 
     Examples
     --------

@@ -82,6 +82,7 @@ def cluster_profiles(estimator: Any, X: Any, *, chunk_rows: int = CHUNK_ROWS) ->
     Parameters
     ----------
     estimator : fitted estimator
+        It has been fitted to the table.
     X : (n, d) array, sparse array or data frame
         The table it was fitted to. Missing cells are left out.
     chunk_rows : int, default 20000
@@ -144,10 +145,16 @@ def profile_words(profiles: Profiles, cluster: int, *, most: int = 4) -> list[st
     Parameters
     ----------
     profiles : Profiles
+        What `cluster_profiles` returns.
     cluster : int
         Position in ``profiles.clusters``.
     most : int, default 4
         Number of features to name, at most one for each column.
+
+    Returns
+    -------
+    list of str
+        One phrase per feature, the most telling first.
 
     Examples
     --------

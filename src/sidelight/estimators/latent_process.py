@@ -79,9 +79,11 @@ class LatentProcessDecomposition(KeptPosterior, PosteriorFeatures):
     n_init : int, default 3
         Number of starts, each from k-means; the fit with the highest bound is kept.
     max_iter : int, default 500
+        Most iterations.
     tol : float, default 1e-4
         Stop when the bound per row changes by less.
     random_state : int, RandomState or None
+        Source of randomness; an integer gives the same result every time.
     n_jobs : int, optional
         Threads; the results do not depend on their number.
     keep_posterior : bool, optional

@@ -93,10 +93,11 @@ def select_structure(
         One with ``covariance_type``; a clone is fitted each time. With ``init_params="kmeans"`` all structures of a
         number start from the same partition, which is quick; "short_runs" looks for the best start of each.
     X : (n, d) array or data frame
+        The table.
     candidates : iterable of int, default 1 to 9
         The numbers of components to try, at least as many as labelled classes.
     structures : iterable of str, default all fourteen
-        mclust's names, or scikit-learn's.
+        Names of mclust, or of scikit-learn.
     y, must_link, cannot_link, side, sample_id : optional
         The side information, as ``fit`` takes it.
     n_jobs : int, optional
@@ -109,6 +110,7 @@ def select_structure(
     Returns
     -------
     StructureSelection
+        The table, the choice and the fitted model.
 
     Examples
     --------

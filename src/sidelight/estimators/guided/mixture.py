@@ -59,6 +59,7 @@ class GuidedMixture(KeptPosterior, TableReader):
     family : str or mapping, default "auto"
         What each column is; see :class:`BayesianMixture`. Experts need to know which columns are categories.
     random_state : int, RandomState or None
+        Source of randomness; an integer gives the same result every time.
     n_jobs : int, optional
         Threads of the mixture that is fitted without side information.
     keep_posterior : bool, optional
