@@ -53,6 +53,8 @@ html_static_path = ["_static"]
 html_css_files = ["sidelight.css"]
 html_show_sourcelink = False
 html_copy_source = False
+html_sidebars = {page: [] for page in ("index", "getting_started", "user_guide")}
+html_context = {"default_mode": "auto"}
 html_theme_options = {
     "logo": {"text": "sidelight"},
     "navbar_align": "left",

@@ -22,6 +22,12 @@ class RecordClusters(NamedTuple):
         The records that some pair names, sorted.
     clusters : (n,) int
         The cluster of each, numbered from 0 by first record.
+
+    Examples
+    --------
+    >>> from sidelight.pair_scores import cluster_pair_scores
+    >>> cluster_pair_scores(["a"], ["b"], [0.9]).ids.tolist()
+    ['a', 'b']
     """
 
     ids: AnyArray

@@ -47,6 +47,16 @@ class Profiles(NamedTuple):
         The difference in standard deviations for every kind of column, so that features can be compared.
     weighted_by : str
         How rows are weighted: by "posterior probabilities", or by "clusters" where the model has none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidelight import LabelledMixture
+    >>> from sidelight.plots import cluster_profiles
+    >>> X = np.r_[np.linspace(0, 1, 10), np.linspace(9, 10, 10)][:, None]
+    >>> profiles = cluster_profiles(LabelledMixture(2, random_state=0).fit(X), X)
+    >>> profiles.names, profiles.strength.shape
+    (['cluster 0', 'cluster 1'], (2, 1))
     """
 
     clusters: IntArray

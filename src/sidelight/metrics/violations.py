@@ -33,6 +33,14 @@ class Violations:
         Rows outside the cluster that holds most of their block.
     n_labels, n_must_link, n_cannot_link, n_blocks : int
         Number of statements of each kind: labelled rows, links, and rows in blocks of at least two.
+
+    Examples
+    --------
+    >>> from sidelight import SideInformation
+    >>> from sidelight.metrics import violations
+    >>> broken = violations(SideInformation.build(3, must_link=[(0, 1), (1, 2)]), [0, 0, 1])
+    >>> broken.must_link.tolist(), broken.total, bool(broken)
+    ([[1, 2]], 1, True)
     """
 
     labels: IntArray

@@ -34,6 +34,16 @@ class StructureSelection:
         BIC, lower is better (mclust has the opposite sign); NaN where a covariance became singular.
     best_estimator : estimator or None
         Fitted to the whole table with the best structure and number; None where every fit is singular.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sidelight import LabelledMixture
+    >>> from sidelight.selection import select_structure
+    >>> model = LabelledMixture(init_params="kmeans", random_state=0)
+    >>> table = select_structure(model, load_iris().data, [1, 2], structures=["diag", "full"])
+    >>> table.values.shape
+    (2, 2)
     """
 
     parameter: str
