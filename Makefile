@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check format bench clean
+.PHONY: demo test check format bench docs clean
 .DEFAULT_GOAL := test
 
 $(VENV)/.python:
@@ -30,7 +30,7 @@ check: $(VENV)/.with-dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/codespell src tests docs benchmarks *.md
+	$(BIN)/codespell src tests docs examples benchmarks *.md
 
 format: $(VENV)/.with-dev
 	$(BIN)/ruff format .
@@ -39,5 +39,9 @@ format: $(VENV)/.with-dev
 bench: $(VENV)/.with-test
 	$(BIN)/python benchmarks/passes.py
 
+# Every example of the gallery runs; a warning is an error. Nothing is fetched but the packages of the environment.
+docs: $(VENV)/.with-docs
+	$(BIN)/python -m sphinx -W --keep-going -b html -j 2 docs build/docs
+
 clean:
-	rm -rf $(VENV) build dist
+	rm -rf $(VENV) build dist docs/gallery docs/reference/generated docs/reference/backreferences

@@ -4,8 +4,10 @@
 class ContradictionError(ValueError):
     """Certain statements contradict each other.
 
-    Attributes
+    Parameters
     ----------
+    message : str
+        What was found, where, and what to do.
     chain : tuple of int
         Row numbers of the proof: each is bound to the next, yet the first and the last must stay apart.
     steps : tuple of str
@@ -24,8 +26,10 @@ class ContradictionError(ValueError):
 class InfeasibleError(ValueError):
     """No assignment to this number of clusters respects all links, or none was found within the budget.
 
-    Attributes
+    Parameters
     ----------
+    message : str
+        What was found, where, and what to do.
     rows : tuple of int
         Rows that cannot be divided among the clusters; empty where nothing was proven.
     links : tuple of pairs of int

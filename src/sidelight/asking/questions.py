@@ -76,6 +76,7 @@ def informative_pairs(
     Returns
     -------
     Questions
+        The pairs, the most informative first.
 
     References
     ----------

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from sidelight._typing import AnyArray, IntArray, LabelArray
 from sidelight.estimators.base.all_or_nothing import all_or_nothing
 from sidelight.estimators.base.clusterer import SemiSupervisedClusterer
-from sidelight.estimators.base.clusters import cluster_names, cluster_order
+from sidelight.estimators.base.clusters import cluster_order
 from sidelight.inference.executors.threads import one_blas_thread
 from sidelight.metrics import Violations, violations
 from sidelight.side import SideInformation
@@ -134,8 +134,8 @@ class PartitionEstimator(SemiSupervisedClusterer):
         self._store(partition, count, statements, labels)
         return self
 
-    def predict(self, X: Any) -> LabelArray:
-        """Return the cluster of each row of a table, by the fitted model alone."""
+    def predict_clusters(self, X: Any) -> LabelArray:
+        """Return the number of the cluster of each row of a table, by the fitted model alone."""
         check_is_fitted(self)
         rows = self._read_rows(X, reset=False)
         with one_blas_thread():
@@ -151,10 +151,10 @@ class PartitionEstimator(SemiSupervisedClusterer):
 
     def _store(self, partition: Partition, n_clusters: int, side: SideInformation, labels: Labelling) -> IntArray:
         """Set the fitted attributes and return the method's own number of each cluster."""
-        order, names = number_clusters(partition.clusters, n_clusters, labels)
+        order, classes = number_clusters(partition.clusters, n_clusters, labels)
         self.labels_ = np.argsort(order).astype(np.int32)[partition.clusters]
         self.n_clusters_ = n_clusters
-        self.cluster_names_ = names
+        self._name_clusters(labels.names, classes)
         for name, values in partition.by_cluster.items():
             setattr(self, name, values[order])
         self.n_iter_ = len(partition.objectives) if partition.n_iter is None else partition.n_iter
@@ -192,10 +192,11 @@ def cluster_count(n_clusters: int | None, n_labelled: int, n_rows: int) -> int:
     return count
 
 
-def number_clusters(clusters: IntArray, n_clusters: int, labels: Labelling) -> tuple[IntArray, AnyArray]:
-    """Match labels to clusters, one to one and as well as possible, then number and name the clusters.
+def number_clusters(clusters: IntArray, n_clusters: int, labels: Labelling) -> tuple[IntArray, IntArray]:
+    """Match labels to clusters, one to one and as well as possible, then number the clusters.
 
-    Returned are the method's own number of cluster 0, of cluster 1 and so on, as in ``clusters`` (n,), and their names.
+    Returned are the method's own number of cluster 0, of cluster 1 and so on, as in ``clusters`` (n,), and their
+    classes: the code of a label, or a further number.
     """
     n_labelled = len(labels.names)
     labelled = labels.codes >= 0
@@ -205,4 +206,4 @@ def number_clusters(clusters: IntArray, n_clusters: int, labels: Labelling) -> t
     own = np.concatenate([matched, np.setdiff1d(np.arange(n_clusters), matched)]).astype(np.int64)
     sizes = np.bincount(clusters, minlength=n_clusters)[own]
     order = cluster_order(labels.names, sizes)
-    return own[order], cluster_names(labels.names.tolist(), order)
+    return own[order], order

@@ -48,9 +48,11 @@ class COPKMeans(PartitionEstimator):
     n_init : int, default 10
         Number of starts (k-means++ on the chunklets); the one that ends lowest is kept.
     max_iter : int, default 300
+        Most iterations.
     max_tries : int, default 200_000
         Choices that the search for an assignment may try before it gives up.
     random_state : int, RandomState or None
+        Source of randomness; an integer gives the same result every time.
 
     Attributes
     ----------

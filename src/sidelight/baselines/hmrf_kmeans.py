@@ -58,14 +58,16 @@ class HMRFKMeans(PartitionEstimator):
         What a broken link costs: by the distance of its rows (f_M = ‖x_i − x_j‖²_A, f_C = farthest − ‖x_i − x_j‖²_A),
         or all the same: the mean squared distance of rows from the mean of the table, under the A to start from.
     link_weight : float, default 0.5
-        w, for a certain link; one with confidence q weighs 2q − 1 times as much.
+        Weight (w) of a certain link; one with confidence q weighs 2q − 1 times as much.
     n_init : int, default 10
         Number of starts: the first by farthest-first traversal of the chunklets, the others by k-means++. Each takes
         a few steps; the one that is lowest then goes on.
     max_iter : int, default 100
+        Most iterations.
     tol : float, default 1e-6
         Stop when the objective falls by less than this part of it.
     random_state : int, RandomState or None
+        Source of randomness; an integer gives the same result every time.
 
     Attributes
     ----------

@@ -55,6 +55,7 @@ class ConstrainedKernelKMeans(PartitionEstimator):
     max_iter : int, default 100
         Rounds over the rows.
     random_state : int, RandomState or None
+        Source of randomness; an integer gives the same result every time.
 
     Attributes
     ----------

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.baselines.base import Partition, PartitionEstimator, Task
 from sidelight.baselines.support.centres import move_centres
+from sidelight.estimators.base.features import PosteriorFeatures
 from sidelight.estimators.registry import register
 from sidelight.graphs.neighbours import SIMILARITIES, neighbour_gamma, row_graph, to_neighbours
 from sidelight.inference.executors.threads import one_blas_thread
@@ -22,7 +23,7 @@ _LLOYD_STEPS = 10
 
 
 @register
-class GraphPropagation(PartitionEstimator):
+class GraphPropagation(PartitionEstimator, PosteriorFeatures):
     """Labels propagated over a graph by a quadratic criterion (Amini, lecture; Zhou et al. 2004, Zhu et al. 2003).
 
     With one column of Ỹ per class, W the similarities of rows that are joined and D their sums, it minimises
@@ -46,7 +47,7 @@ class GraphPropagation(PartitionEstimator):
     gamma : float, optional
         Of exp(−γ‖x − y‖²). None: 1/2σ², σ being the median distance of rows from their 10th neighbour.
     smoothness : float, default 0.01
-        λ, the weight of smoothness over the graph against the fit to the labels.
+        Weight (λ) of smoothness over the graph against the fit to the labels.
     max_iter : int, default 1000
         Of conjugate gradients.
     tol : float, default 1e-10

@@ -29,7 +29,9 @@ class SeededKMeans(PartitionEstimator):
         Number of starts; the one that ends lowest is kept. More than one makes a difference only where there are
         clusters without labels.
     max_iter : int, default 300
+        Most iterations.
     random_state : int, RandomState or None
+        Source of randomness; an integer gives the same result every time.
 
     Attributes
     ----------

@@ -53,6 +53,7 @@ class ConstrainedSpectralClustering(PartitionEstimator):
     n_jobs : int, optional
         Threads that look for neighbours.
     random_state : int, RandomState or None
+        Source of randomness; an integer gives the same result every time.
 
     Attributes
     ----------

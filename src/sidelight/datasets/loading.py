@@ -28,6 +28,13 @@ class Dataset(NamedTuple):
     y : (n,)
         Names of the classes; integers where the names are numbers.
     description : str
+
+    Examples
+    --------
+    >>> from sidelight.datasets import two_moons
+    >>> X, y, description = two_moons(n=50, random_state=0)
+    >>> X.shape, description
+    ((50, 2), 'Two moons.')
     """
 
     X: Any
@@ -50,6 +57,7 @@ def load(name: str) -> Dataset:
     Returns
     -------
     Dataset
+        The table, the classes and a description.
 
     Examples
     --------

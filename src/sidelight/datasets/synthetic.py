@@ -20,6 +20,12 @@ def four_gaussians(*, half_distance: float = 1.2, n: int = 400, random_state: An
     n : int, default 400
         Rows, a quarter of each Gaussian.
     random_state : int, RandomState or None
+        Source of randomness; an integer gives the same result every time.
+
+    Returns
+    -------
+    Dataset
+        Rows, their classes and a description.
     """
     centres = np.array([[0.0, 6.0], [0.0, -6.0], [-half_distance, 0.0], [half_distance, 0.0]])
     return _gaussians(centres, [0, 1, 2, 2], n, random_state, "Four Gaussians in three classes.")
@@ -35,6 +41,12 @@ def two_views(*, view: str = "horizontal", n: int = 400, random_state: Any = Non
     n : int, default 400
         Rows, a quarter of each Gaussian.
     random_state : int, RandomState or None
+        Source of randomness; an integer gives the same result every time.
+
+    Returns
+    -------
+    Dataset
+        Rows, their classes and a description.
     """
     classes = {"horizontal": [0, 0, 1, 1], "vertical": [0, 1, 0, 1]}
     if view not in classes:
@@ -54,6 +66,12 @@ def horizontal_boundary(*, n: int = 200, random_state: Any = None) -> Dataset:
     n : int, default 200
         Rows, half of each class.
     random_state : int, RandomState or None
+        Source of randomness; an integer gives the same result every time.
+
+    Returns
+    -------
+    Dataset
+        Rows, their classes and a description.
     """
     random = check_random_state(random_state)
     y = np.repeat([0, 1], [n // 2, n - n // 2])
@@ -69,9 +87,16 @@ def two_moons(*, n: int = 200, noise: float = 0.1, random_state: Any = None) -> 
     Parameters
     ----------
     n : int, default 200
+        Number of rows.
     noise : float, default 0.1
         Standard deviation about the moons.
     random_state : int, RandomState or None
+        Source of randomness; an integer gives the same result every time.
+
+    Returns
+    -------
+    Dataset
+        Rows, their classes and a description.
     """
     X, y = make_moons(n, noise=noise, random_state=random_state)
     return Dataset(X, y, "Two moons.")
@@ -87,6 +112,12 @@ def three_components(*, spacing: float = 5.0, n: int = 300, random_state: Any = 
     n : int, default 300
         Rows, a third of each Gaussian.
     random_state : int, RandomState or None
+        Source of randomness; an integer gives the same result every time.
+
+    Returns
+    -------
+    Dataset
+        Rows, their classes and a description.
     """
     centres = spacing * np.array([[-1.0, 0.0], [0.0, 0.0], [1.0, 0.0]])
     return _gaussians(centres, [0, 1, 0], n, random_state, "Three Gaussians in two classes.")

@@ -47,6 +47,16 @@ class Profiles(NamedTuple):
         The difference in standard deviations for every kind of column, so that features can be compared.
     weighted_by : str
         How rows are weighted: by "posterior probabilities", or by "clusters" where the model has none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidelight import LabelledMixture
+    >>> from sidelight.plots import cluster_profiles
+    >>> X = np.r_[np.linspace(0, 1, 10), np.linspace(9, 10, 10)][:, None]
+    >>> profiles = cluster_profiles(LabelledMixture(2, random_state=0).fit(X), X)
+    >>> profiles.names, profiles.strength.shape
+    (['cluster 0', 'cluster 1'], (2, 1))
     """
 
     clusters: IntArray
@@ -82,6 +92,7 @@ def cluster_profiles(estimator: Any, X: Any, *, chunk_rows: int = CHUNK_ROWS) ->
     Parameters
     ----------
     estimator : fitted estimator
+        It has been fitted to the table.
     X : (n, d) array, sparse array or data frame
         The table it was fitted to. Missing cells are left out.
     chunk_rows : int, default 20000
@@ -144,10 +155,16 @@ def profile_words(profiles: Profiles, cluster: int, *, most: int = 4) -> list[st
     Parameters
     ----------
     profiles : Profiles
+        What `cluster_profiles` returns.
     cluster : int
         Position in ``profiles.clusters``.
     most : int, default 4
         Number of features to name, at most one for each column.
+
+    Returns
+    -------
+    list of str
+        One phrase per feature, the most telling first.
 
     Examples
     --------

@@ -53,7 +53,7 @@ class ClassMixture(MixtureEstimator):
         Number of components, at least as many as labelled classes. None takes the number up to 10 with the lowest BIC.
     max_classes : int, optional
         Most classes there may be; None for as many as components.
-    covariance_type, family
+    covariance_type, family : as in LabelledMixture
         As in LabelledMixture.
     strength : float, default 2
         What a pair pays, in nats, that shares a component or class and must not, or gains that does and must. Choose
@@ -71,7 +71,7 @@ class ClassMixture(MixtureEstimator):
         too many, merged; k-means; or k-means++ centres.
     means_init : (n_components, d) array, optional
         Where to start instead.
-    n_init, max_iter, tol, random_state, n_jobs, keep_posterior, callbacks, verbose
+    n_init, max_iter, tol, random_state, n_jobs, keep_posterior, callbacks, verbose : as in LabelledMixture
         As in LabelledMixture.
 
     Attributes

@@ -53,7 +53,7 @@ class EquivalenceMixture(LinkMixture):
         Number of classes. None takes as many as have a label, two without labels.
     components_per_class : int, default 1
         Gaussians that each class is a mixture of.
-    covariance_type, family
+    covariance_type, family : as in LabelledMixture
         As in LabelledMixture.
     pairs : {"random", "conditional"}, default "random"
         How links came about. "random": pairs were chosen without looking at their classes and their relation was then
@@ -76,7 +76,7 @@ class EquivalenceMixture(LinkMixture):
         of neighbours, at k-means, or at k-means++ centres.
     means_init : (components, d), optional
         Means to start from instead, class by class, labelled classes first.
-    n_init, max_iter, tol, random_state, n_jobs, keep_posterior, callbacks, verbose
+    n_init, max_iter, tol, random_state, n_jobs, keep_posterior, callbacks, verbose : as in LabelledMixture
         As in LabelledMixture.
 
     Attributes

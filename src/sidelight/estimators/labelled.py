@@ -97,11 +97,13 @@ class LabelledMixture(NoiseComponent, MixtureEstimator):
     n_init : int, default 1
         Number of starts; the fit with the highest bound is kept.
     max_iter : int, default 100
+        Most iterations.
     tol : float, default 1e-3
         Stop when the bound per row changes by less.
     warm_start : bool, default False
         Start from the last fit, where there is one of the same shape.
     random_state : int, RandomState or None
+        Source of randomness; an integer gives the same result every time.
     n_jobs : int, optional
         Threads; the results do not depend on their number.
     keep_posterior : bool, optional

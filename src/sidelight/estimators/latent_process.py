@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,8 +16,8 @@ from sidelight.admixture.scaling import refuse_infinity, survey_scaling
 from sidelight.admixture.starts import kmeans_starts
 from sidelight.admixture.unseen_rows import RowLogLikelihoods, row_log_likelihoods, row_shares
 from sidelight.estimators.base.all_or_nothing import all_or_nothing
-from sidelight.estimators.base.clusterer import SemiSupervisedClusterer
-from sidelight.estimators.base.clusters import KeptPosterior, cluster_names, cluster_order
+from sidelight.estimators.base.clusters import KeptPosterior, cluster_order
+from sidelight.estimators.base.features import PosteriorFeatures
 from sidelight.estimators.registry import register
 from sidelight.inference.executors.threads import Threads, one_blas_thread
 from sidelight.inference.loop import Trace, ascend_from, refuse_unbounded, warn_unless_converged
@@ -28,15 +27,20 @@ from sidelight.side import SideInformation
 from sidelight.side.transforms import pooled
 from sidelight.tables.sources import in_memory
 from sidelight.tables.table import ArrayTable, Rows
-from sidelight.tables.validation import check_choice, check_integer, check_number, read_table, refuse_other_order
+from sidelight.tables.validation import (
+    check_choice,
+    check_integer,
+    check_number,
+    read_table,
+    read_weights,
+    refuse_other_order,
+)
 
 _DEFAULT_PROCESSES = 3
 
 
 @register
-class LatentProcessDecomposition(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, KeptPosterior, SemiSupervisedClusterer
-):
+class LatentProcessDecomposition(KeptPosterior, PosteriorFeatures):
     """Soft clusters with a latent variable per cell: a row mixes a few processes, and rows of a block mix them alike.
 
     Rogers et al. (2005); with blocks of rows that belong together, Li, Ying and Campbell ("A variational approach to
@@ -76,9 +80,11 @@ class LatentProcessDecomposition(
     n_init : int, default 3
         Number of starts, each from k-means; the fit with the highest bound is kept.
     max_iter : int, default 500
+        Most iterations.
     tol : float, default 1e-4
         Stop when the bound per row changes by less.
     random_state : int, RandomState or None
+        Source of randomness; an integer gives the same result every time.
     n_jobs : int, optional
         Threads; the results do not depend on their number.
     keep_posterior : bool, optional
@@ -222,7 +228,7 @@ class LatentProcessDecomposition(
         self._store(trace, last_bound, decomposition, side)
         return self
 
-    def predict(self, X: Any) -> LabelArray:
+    def predict_clusters(self, X: Any) -> LabelArray:
         """Return the process with the largest share in each row of a table, each row a block of its own."""
         return self._shares(X).argmax(axis=1).astype(np.int32)
 
@@ -259,9 +265,24 @@ class LatentProcessDecomposition(
         with one_blas_thread():
             return row_log_likelihoods(table, self._parameters, n_draws, random, Threads.for_jobs(self.n_jobs))
 
-    def score(self, X: Any, y: Any = None) -> float:
-        """Return the mean log-likelihood of the rows of a table, by importance sampling; ``y`` is ignored."""
-        return float(self.log_likelihood(X).values.mean())
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the mean log-likelihood of the rows of a table, by importance sampling; ``y`` is ignored.
+
+        Parameters
+        ----------
+        X : (n, d) array or data frame
+            A table with the columns of the one that was fitted.
+        y : None
+            Ignored.
+        sample_weight : (n,) array, optional
+            How many rows each row stands for.
+
+        Returns
+        -------
+        float
+        """
+        values = self.log_likelihood(X).values
+        return float(np.average(values, weights=read_weights(sample_weight, len(values))))
 
     def sample(self, n_samples: int = 1) -> tuple[FloatArray, FloatArray]:
         """Draw rows from the fitted model; returns the rows (n, d) and the shares of the processes in each."""
@@ -290,10 +311,6 @@ class LatentProcessDecomposition(
                 raise ValueError(f"{name}={number!r}, but there are processes 0 to {self.n_clusters_ - 1} only.")
         names = getattr(self, "feature_names_in_", np.array([f"x{g}" for g in range(self.n_features_in_)], object))
         return AttributeRanking.of(names, attribute_distances(self.means_, self.scales_, first, second))
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.n_clusters_
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -366,7 +383,7 @@ class LatentProcessDecomposition(
         self.labels_ = shares[:, order].argmax(axis=1).astype(np.int32)[blocks]
         self._posterior = shares[blocks][:, order] if self._keeps_posterior(n, len(order)) else None
         self.n_clusters_ = len(order)
-        self.cluster_names_ = cluster_names(side.label_names.tolist(), clusters)
+        self._name_clusters(side.label_names, clusters)
         alpha, means, variances = trace.state.parameters
         self.alpha_ = alpha[order]
         self.means_ = scaling.centre + scaling.scale * means[order]

@@ -40,7 +40,7 @@ class PairwiseMixture(LinkMixture):
         Number of classes. None takes as many as have a label, two without labels.
     components_per_class : int, default 1
         Gaussians that each class is a mixture of.
-    covariance_type, family
+    covariance_type, family : as in LabelledMixture
         As in LabelledMixture.
     singles : {"unlinked", "all"}, default "unlinked"
         Which rows also enter one by one: those in no link, or all.
@@ -51,7 +51,7 @@ class PairwiseMixture(LinkMixture):
         Where to start: k-means++ centres and the rows nearest to them, as in the paper, or k-means.
     means_init : (components, d), optional
         Means to start from instead, class by class, labelled classes first.
-    n_init, max_iter, tol, random_state, n_jobs, keep_posterior, callbacks, verbose
+    n_init, max_iter, tol, random_state, n_jobs, keep_posterior, callbacks, verbose : as in LabelledMixture
         As in LabelledMixture.
 
     Attributes

@@ -37,7 +37,7 @@ class PosteriorConstraintMixture(LinkMixture):
         Number of classes. None takes as many as have a label, two without labels.
     components_per_class : int, default 1
         Gaussians that each class is a mixture of.
-    covariance_type, family
+    covariance_type, family : as in LabelledMixture
         As in LabelledMixture.
     prior_rows, prior_scale : float
         The prior on covariances: worth ``prior_rows`` rows, with variances ``prior_scale`` times those of the table.
@@ -45,7 +45,7 @@ class PosteriorConstraintMixture(LinkMixture):
         Where to start: k-means++ centres and the rows nearest to them, or k-means.
     means_init : (components, d), optional
         Means to start from instead, class by class, labelled classes first.
-    n_init, max_iter, tol, random_state, n_jobs, keep_posterior, callbacks, verbose
+    n_init, max_iter, tol, random_state, n_jobs, keep_posterior, callbacks, verbose : as in LabelledMixture
         As in LabelledMixture.
 
     Attributes

@@ -34,7 +34,13 @@ def register(estimator: Estimator) -> Estimator:
 
 
 def all_estimators() -> list[tuple[str, type[Any]]]:
-    """Return the name and class of every public estimator, sorted by name."""
+    """Return the name and class of every public estimator, sorted by name.
+
+    Returns
+    -------
+    list of (str, type)
+        Names and classes.
+    """
     for module in MODULES.values():
         import_module(module)
     return sorted((estimator.__name__, estimator) for estimator in _REGISTERED)

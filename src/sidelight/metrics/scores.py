@@ -51,6 +51,11 @@ def purity_score(y_true: Any, y_pred: Any, *, rows: Any = None) -> float:
     rows : (m,) int or (n,) bool, optional
         Rows to score, typically those without statements: ``rows=~side.mentioned``.
 
+    Returns
+    -------
+    float
+        From 0 to 1.
+
     Examples
     --------
     >>> purity_score(["a", "a", "b", "b"], [1, 1, 1, 2])
@@ -78,6 +83,11 @@ def purity_accuracy_score(y_true: Any, y_pred: Any, *, rows: Any = None) -> floa
         Classes and clusters, of any type.
     rows : (m,) int or (n,) bool, optional
         Rows to score, typically those without statements: ``rows=~side.mentioned``.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
 
     Examples
     --------

@@ -6,10 +6,14 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from sidelight._html import html_table
 from sidelight._storable import storable
 from sidelight._typing import BoolArray, IntArray
 from sidelight.side import SideInformation
 from sidelight.side.parsing import as_vector, encode_complete, refuse_missing
+
+# How many broken statements of a kind notebooks show.
+_SHOWN = 10
 
 
 @storable("Violations")
@@ -29,6 +33,14 @@ class Violations:
         Rows outside the cluster that holds most of their block.
     n_labels, n_must_link, n_cannot_link, n_blocks : int
         Number of statements of each kind: labelled rows, links, and rows in blocks of at least two.
+
+    Examples
+    --------
+    >>> from sidelight import SideInformation
+    >>> from sidelight.metrics import violations
+    >>> broken = violations(SideInformation.build(3, must_link=[(0, 1), (1, 2)]), [0, 0, 1])
+    >>> broken.must_link.tolist(), broken.total, bool(broken)
+    ([[1, 2]], 1, True)
     """
 
     labels: IntArray
@@ -73,6 +85,30 @@ class Violations:
         if not broken:
             return f"none of {self.n_statements} statements broken"
         return f"{self.total} of {self.n_statements} statements broken: {broken}"
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show: the broken statements of each kind, and the first rows that they are about."""
+        kinds = (
+            ("labels", self.labels, self.n_labels),
+            ("must-links", self.must_link, self.n_must_link),
+            ("cannot-links", self.cannot_link, self.n_cannot_link),
+            ("block members", self.blocks, self.n_blocks),
+        )
+        return html_table(
+            str(self),
+            ("statements", "broken", "of", "rows of the first"),
+            [
+                (
+                    name,
+                    len(rows),
+                    of,
+                    "; ".join(" – ".join(map(str, np.atleast_1d(row))) for row in rows[:_SHOWN])
+                    + ("; …" if len(rows) > _SHOWN else ""),
+                )
+                for name, rows, of in kinds
+                if of
+            ],
+        )
 
 
 def violations(side: SideInformation, labels: Any, *, noise: Any = None) -> Violations:

@@ -41,7 +41,7 @@ def save(model: Any, folder: str | os.PathLike[str], *, overwrite: bool = False)
 
     See Also
     --------
-    load
+    load : Load a saved estimator.
 
     Examples
     --------

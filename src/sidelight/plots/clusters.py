@@ -56,6 +56,7 @@ class ClustersDisplay:
     names : list of str
         Names of the clusters.
     plane : Plane
+        The plane that the rows are drawn in.
     means, covariances : (k, 2), (k, 2, 2)
         Components as seen in the plane; empty for a model without Gaussian components.
     component_clusters : (k,)
@@ -120,6 +121,7 @@ class ClustersDisplay:
         Parameters
         ----------
         estimator : fitted estimator
+            It has been fitted to the table.
         X : (n, d) array, sparse array or data frame
             The table it was fitted to. At most 5000 rows are drawn: those with labels and links first, then others at
             random. For the picture only, a missing cell is replaced by the mean of its column, a category becomes a

@@ -30,7 +30,9 @@ class ConvergenceDisplay:
     rises : bool
         Whether higher is better.
     converged : bool
+        Whether the fit converged.
     n_iter : int
+        Number of iterations.
     components : (h,), optional
         Components that hold rows before each of the first h steps; the last entry is for the end of the fit.
     """

@@ -60,9 +60,11 @@ class HistoryDisplay:
     points : (m, 2)
         Positions of the rows in the plane.
     panels : list of Panel
+        One for each iteration that is shown.
     colour_order : (components,)
         Which colour each component takes.
     plane : Plane
+        The plane that the rows are drawn in.
     """
 
     points: FloatArray

@@ -42,6 +42,7 @@ class ProfilesDisplay:
         Parameters
         ----------
         estimator : fitted estimator
+            It has been fitted to the table.
         X : (n, d) array, sparse array or data frame
             The table it was fitted to. Missing cells are left out.
         most_features : int, default 15

@@ -23,6 +23,7 @@ class SelectionDisplay:
     Parameters
     ----------
     candidates : (m,)
+        The values that were tried.
     values : (m,)
         The criterion.
     deviations : (m,), optional
@@ -92,7 +93,9 @@ class StructureDisplay:
     Parameters
     ----------
     structures : tuple of str
+        The covariance structures that were tried.
     numbers : (m,)
+        The numbers of components that were tried.
     values : (structures, m)
         BIC; NaN where a fit is singular.
     best_index : tuple of int, optional

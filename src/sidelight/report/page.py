@@ -53,6 +53,7 @@ def html_report(
     Parameters
     ----------
     model : fitted estimator
+        It has been fitted to the table.
     X : (n, d) array, sparse array or data frame
         The table it was fitted to.
     side : SideInformation, optional
@@ -61,6 +62,7 @@ def html_report(
         Names of the rows in the report; by default those of ``side``, or row numbers from 0. Where both are given,
         the rows of ``side`` are found by their ids.
     title : str
+        The heading of the page.
     notes : iterable of str
         Further remarks on the data, such as columns that were left out.
     usage : iterable of str, optional

@@ -70,6 +70,7 @@ def select_n_components(
     estimator : estimator
         A clone is fitted each time.
     X : (n, d) array or data frame
+        The table.
     candidates : iterable of int
         The numbers to try, at least as many as labelled classes.
     criterion : {"bic", "icl", "held_out"} or callable, default "bic"
@@ -92,6 +93,7 @@ def select_n_components(
     Returns
     -------
     Selection
+        The curve, the choice and the fitted model.
 
     Examples
     --------

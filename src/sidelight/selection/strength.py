@@ -129,13 +129,16 @@ def select_strength(
     estimator : estimator
         A clone is fitted each time.
     X : (n, d) array or data frame
-    side, y, must_link, cannot_link, sample_id : optional
+        The table.
+    side : SideInformation, optional
         The side information, as ``fit`` takes it.
     strengths : iterable of float
         The strengths to try.
     criterion : {"log_probability", "violations"}, default "log_probability"
         The mean log probability of held-out statements under ``posterior_``, or the fraction of them that ``labels_``
         violate. The first is more informative; the second also serves estimators without probabilities.
+    y, must_link, cannot_link, sample_id : optional
+        Further side information, as ``fit`` takes it.
     parameter : str, default "strength"
         Name of the parameter.
     cv : int, default 5
@@ -150,6 +153,7 @@ def select_strength(
     Returns
     -------
     Selection
+        The curve, the choice and the fitted model.
 
     Examples
     --------

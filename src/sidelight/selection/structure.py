@@ -34,6 +34,16 @@ class StructureSelection:
         BIC, lower is better (mclust has the opposite sign); NaN where a covariance became singular.
     best_estimator : estimator or None
         Fitted to the whole table with the best structure and number; None where every fit is singular.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sidelight import LabelledMixture
+    >>> from sidelight.selection import select_structure
+    >>> model = LabelledMixture(init_params="kmeans", random_state=0)
+    >>> table = select_structure(model, load_iris().data, [1, 2], structures=["diag", "full"])
+    >>> table.values.shape
+    (2, 2)
     """
 
     parameter: str
@@ -93,10 +103,11 @@ def select_structure(
         One with ``covariance_type``; a clone is fitted each time. With ``init_params="kmeans"`` all structures of a
         number start from the same partition, which is quick; "short_runs" looks for the best start of each.
     X : (n, d) array or data frame
+        The table.
     candidates : iterable of int, default 1 to 9
         The numbers of components to try, at least as many as labelled classes.
     structures : iterable of str, default all fourteen
-        mclust's names, or scikit-learn's.
+        Names of mclust, or of scikit-learn.
     y, must_link, cannot_link, side, sample_id : optional
         The side information, as ``fit`` takes it.
     n_jobs : int, optional
@@ -109,6 +120,7 @@ def select_structure(
     Returns
     -------
     StructureSelection
+        The table, the choice and the fitted model.
 
     Examples
     --------

@@ -34,6 +34,13 @@ class Closure(NamedTuple):
         labels keep apart are not listed; `separated` includes them.
     sizes : (C,) int
         Number of rows of each chunklet.
+
+    Examples
+    --------
+    >>> from sidelight import SideInformation
+    >>> closure = SideInformation.build(4, must_link=[(0, 1), (1, 3)]).closure()
+    >>> closure.chunklets.tolist()
+    [0, 0, 1, 0]
     """
 
     chunklets: IntArray

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from sidelight._html import html_table
 from sidelight._storable import storable
 from sidelight._typing import AnyArray, BoolArray, FloatArray, IntArray
 from sidelight.side import annotators, parsing, transforms
@@ -331,6 +332,38 @@ class SideInformation:
 
     def __repr__(self) -> str:
         return f"SideInformation({_count(self.n_rows, 'row')}: {self.summary()})"
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show: how many statements there are of each kind, and the first of them."""
+        rows = range(self.n_rows) if self.ids is None else self.ids.tolist()
+        labelled = np.flatnonzero(self.labels >= 0)
+        first_labels = [f"{rows[row]}: {self.label_names[self.labels[row]]}" for row in labelled[:_SHOWN].tolist()]
+        blocks = np.unique(self.blocks[self._in_shared_block])
+        first_blocks = [
+            f"{self.block_names[code]}: {_count(int((self.blocks == code).sum()), 'row')}" for code in blocks[:_SHOWN]
+        ]
+        classes = _count(len(np.unique(self.labels[labelled])), "class", "classes")
+        lines = [(f"labels of {classes}", len(labelled), first_labels)]
+        for kind in ("must_link", "cannot_link"):
+            links, confidence = getattr(self, kind), getattr(self, f"{kind}_confidence")
+            uncertain = int((confidence < 1).sum())
+            words = [f"{rows[first]} – {rows[second]}" for first, second in links[:_SHOWN].tolist()]
+            name = kind.replace("_", "-") + "s" + (f", {uncertain} of them uncertain" if uncertain else "")
+            lines.append((name, len(links), words))
+        lines.append(("blocks", len(blocks), first_blocks))
+        return html_table(
+            f"Side information about {_count(self.n_rows, 'row')}",
+            ("statements", "number", "the first of them"),
+            [
+                (name, number, "; ".join(words) + ("; …" if number > _SHOWN else ""))
+                for name, number, words in lines
+                if number
+            ],
+        )
+
+
+# How many statements of a kind notebooks show.
+_SHOWN = 5
 
 
 def _comparable(value: Any) -> Any:

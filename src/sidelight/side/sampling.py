@@ -405,6 +405,11 @@ def draw_side(
         Names of the rows.
     random_state : int, RandomState or None
         Source of randomness.
+
+    Returns
+    -------
+    SideInformation
+        What was drawn.
     """
     random = check_random_state(random_state)
     truth = as_vector(y, "y")

@@ -4,6 +4,7 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -204,6 +205,34 @@ def cluster_names(label_names: Sequence[Any], order: IntArray) -> AnyArray:
         else:
             names[cluster] = f"cluster {cluster}"
     return names
+
+
+def class_values(names: AnyArray) -> AnyArray:
+    """Return what ``predict`` answers for each cluster, (n_clusters,), from names that come from labels.
+
+    Labels that are whole numbers stay numbers, so that scikit-learn can compare them with ``y``. A cluster without a
+    label then has its own number, where labels are the numbers of their clusters, or else one above all labels. Other
+    labels stay as they are.
+
+    Examples
+    --------
+    >>> class_values(np.array([0, 1, "new 1"], dtype=object)).tolist()
+    [0, 1, 2]
+    >>> class_values(np.array([3, 7, "new 1"], dtype=object)).tolist()
+    [3, 7, 8]
+    >>> class_values(np.array(["setosa", "new 1"], dtype=object)).tolist()
+    ['setosa', 'new 1']
+    """
+    listed = names.tolist()
+    if all(isinstance(name, bool) for name in listed):
+        return np.array(listed, dtype=bool)
+    numbers = [name for name in listed if type(name) is int]
+    if not numbers:
+        return names
+    if all(type(name) is not int or name == cluster for cluster, name in enumerate(listed)):
+        return np.arange(len(listed))
+    further = count(max(numbers) + 1)
+    return np.array([name if type(name) is int else next(further) for name in listed])
 
 
 _PART_ROWS = 1_000_000

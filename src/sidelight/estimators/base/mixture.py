@@ -14,7 +14,7 @@ from sidelight._typing import FloatArray, IntArray, LabelArray
 from sidelight.couplings.independent import Independent
 from sidelight.estimators.base.all_or_nothing import all_or_nothing
 from sidelight.estimators.base.cluster_results import ClusterResults, Wanted
-from sidelight.estimators.base.clusters import Layout, Results, cluster_names, cluster_order
+from sidelight.estimators.base.clusters import Layout, Results, cluster_order
 from sidelight.estimators.base.emission import EmissionSettings, emission_of
 from sidelight.estimators.base.fingerprint import fingerprint
 from sidelight.estimators.base.model import Ascent, Fitted, Model, Plan
@@ -308,7 +308,7 @@ class MixtureEstimator(FittedMixture):
         self._parameters = mixture.family.select(state.parameters, components)
         self._posterior, self.labels_ = found.posterior, found.labels
         self.n_clusters_ = n_classes
-        self.cluster_names_ = cluster_names(side.label_names.tolist(), order)
+        self._name_clusters(side.label_names, order)
         self.component_clusters_ = clusters[components]
         self.weights_ = mixture.weights.mean(state.weights)[components]
         self._store_noise(found.noise)

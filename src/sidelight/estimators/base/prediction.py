@@ -20,6 +20,7 @@ from sidelight.kernels.loops import backend_for
 from sidelight.tables.dask import DaskTable
 from sidelight.tables.power import PowerTransform, in_original_units, log_jacobian
 from sidelight.tables.table import Rows
+from sidelight.tables.validation import read_weights
 from sidelight.weights import MaximumLikelihoodWeights
 
 
@@ -61,8 +62,8 @@ class FittedMixture(KeptPosterior, TableReader):
             self.noise_weight_ = float(1.0 - self.weights_.sum())
             self.noise_probability_ = probability
 
-    def predict(self, X: Any) -> LabelArray:
-        """Return the cluster of each row of a table, by the fitted mixture alone; -1 for noise."""
+    def predict_clusters(self, X: Any) -> LabelArray:
+        """Return the number of the cluster of each row of a table, by the fitted mixture alone; -1 for noise."""
         return self._assign(X).array("labels")
 
     def predict_proba(self, X: Any) -> FloatArray:
@@ -76,9 +77,24 @@ class FittedMixture(KeptPosterior, TableReader):
         """Return the log density of each row of a table, in its units; of a Bayesian mixture, the predictive one."""
         return self._assign(X, density=True).array("log_density")
 
-    def score(self, X: Any, y: Any = None) -> float:
-        """Return the mean log density of a table; ``y`` is ignored, as in scikit-learn's mixtures."""
-        return float(self.score_samples(X).mean())
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the mean log density of a table; ``y`` is ignored, as in scikit-learn's mixtures.
+
+        Parameters
+        ----------
+        X : (n, d) array or data frame
+            A table with the columns of the one that was fitted.
+        y : None
+            Ignored.
+        sample_weight : (n,) array, optional
+            How many rows each row stands for.
+
+        Returns
+        -------
+        float
+        """
+        log_density = self.score_samples(X)
+        return float(np.average(log_density, weights=read_weights(sample_weight, len(log_density))))
 
     def bic(self, X: Any) -> float:
         """Return the Bayesian information criterion of the mixture on a table; lower is better."""

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from sidelight._typing import FloatArray
-from sidelight.estimators.base.clusterer import SemiSupervisedClusterer
+from sidelight.estimators.base.features import PosteriorFeatures
 from sidelight.estimators.starts.sample import Problem
 from sidelight.side import SideInformation
 from sidelight.side.transforms import pooled
@@ -35,7 +35,7 @@ POWER_CHOICES: dict[str, PowerChoice] = {"auto": choose_power, "canonical": cano
 _NUMBERS = {"gaussian": "Gaussian", "student_t": "Student t"}
 
 
-class TableReader(SemiSupervisedClusterer):
+class TableReader(PosteriorFeatures):
     """An estimator that reads tables of any column kinds, by the schema of the table it is fitted to."""
 
     family: FamilyChoice

@@ -91,9 +91,10 @@ class BayesianMixture(KeptHistory, NoiseComponent, StreamFollower):
         of the table.
     weights : {"dirichlet_process", "dirichlet"}, default "dirichlet_process"
     concentration : float, optional
-        η of the Dirichlet process, or α of every component of a Dirichlet; learned (Gamma(1, 1) prior) where not given.
+        Of the Dirichlet process (η), or of every component of a Dirichlet (α); learned (Gamma(1, 1) prior) where not
+        given.
     strength : float, default 100
-        λ, how much labels weigh: a row that leaves all others of its label pays λ. Also the weight of a certain
+        How much labels weigh: a row that leaves all others of its label pays this (λ). Also the weight of a certain
         cannot-link.
     repulsion : float, default 1
         How much different labels repel each other beside the attraction of equal ones; 0 is the paper's form.
@@ -127,9 +128,11 @@ class BayesianMixture(KeptHistory, NoiseComponent, StreamFollower):
     n_init : int, default 1
         Number of starts; the one that leads highest is kept.
     max_iter : int, default 200
+        Most iterations.
     tol : float, default 1e-4
         Stop when the bound per row changes by less.
     random_state : int, RandomState or None
+        Source of randomness; an integer gives the same result every time.
     n_jobs : int, optional
         Threads; the results do not depend on their number.
     keep_posterior, keep_history : bool, optional

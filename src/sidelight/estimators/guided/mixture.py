@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sidelight._typing import FloatArray, IntArray, LabelArray
 from sidelight.estimators.base.all_or_nothing import all_or_nothing
-from sidelight.estimators.base.clusters import KeptPosterior, cluster_names, cluster_order
+from sidelight.estimators.base.clusters import KeptPosterior, cluster_order
 from sidelight.estimators.base.reading import TableReader
 from sidelight.estimators.bayesian.mixture import BayesianMixture
 from sidelight.estimators.guided.core import core_of
@@ -26,7 +26,7 @@ from sidelight.side import SideInformation
 from sidelight.side.transforms import gathered
 from sidelight.tables.schema import FamilyChoice
 from sidelight.tables.table import Table
-from sidelight.tables.validation import check_integer, check_number
+from sidelight.tables.validation import check_integer, check_number, read_weights
 
 # With more columns, components differ in a subspace.
 _MOST_FULL = 100
@@ -60,6 +60,7 @@ class GuidedMixture(KeptPosterior, TableReader):
     family : str or mapping, default "auto"
         What each column is; see :class:`BayesianMixture`. Experts need to know which columns are categories.
     random_state : int, RandomState or None
+        Source of randomness; an integer gives the same result every time.
     n_jobs : int, optional
         Threads of the mixture that is fitted without side information.
     keep_posterior : bool, optional
@@ -224,7 +225,7 @@ class GuidedMixture(KeptPosterior, TableReader):
         self.labels_ = mixture.labels_
         self._posterior = mixture._posterior
         self.n_clusters_ = mixture.n_clusters_
-        self.cluster_names_ = mixture.cluster_names_
+        self._name_clusters(np.empty(0, dtype=object), np.arange(mixture.n_clusters_))
         self.expert_weights_ = {"mixture": 1.0}
         self.link_error_ = 0.0
         self.held_out_: HeldOutScores | None = None
@@ -273,7 +274,7 @@ class GuidedMixture(KeptPosterior, TableReader):
         kept = self._keeps_posterior(problem.n_rows, len(order))
         self._posterior = normalised(posterior[:, order]) if kept else None
         self.n_clusters_ = len(order)
-        self.cluster_names_ = cluster_names(names.tolist(), order)
+        self._name_clusters(names, order)
         self.expert_weights_ = {
             name: float(weight) for name, weight in zip(found.names, found.guidance.weights, strict=True)
         }
@@ -285,8 +286,8 @@ class GuidedMixture(KeptPosterior, TableReader):
 
     # --- new rows ----------------------------------------------------------------------------------------------------
 
-    def predict(self, X: Any) -> LabelArray:
-        """Return the cluster of each row of a table, by the experts alone."""
+    def predict_clusters(self, X: Any) -> LabelArray:
+        """Return the number of the cluster of each row of a table, by the experts alone."""
         return self.predict_proba(X).argmax(axis=1).astype(np.int32)
 
     def predict_proba(self, X: Any) -> FloatArray:
@@ -323,13 +324,27 @@ class GuidedMixture(KeptPosterior, TableReader):
                 table.release(chunk)
         return found
 
-    def score(self, X: Any, y: Any) -> float:
-        """Return the share of the labelled rows of a table whose predicted name is their label."""
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of the labelled rows of a table whose predicted name is their label.
+
+        Parameters
+        ----------
+        X : (n, d) array or data frame
+            A table with the columns of the one that was fitted.
+        y : (n,) array
+            Labels; rows without one are left out.
+        sample_weight : (n,) array, optional
+            How many rows each row stands for.
+
+        Returns
+        -------
+        float
+        """
         known = SideInformation.build(len(X), y=y)
         rows: IntArray = np.flatnonzero(known.labels >= 0)
         if not len(rows):
             raise ValueError("y has no labels, so there is nothing to score; give at least one.")
         named = self.predict_names(X)[rows]
-        return float(
-            np.mean([given == found for given, found in zip(known.label_names[known.labels[rows]], named, strict=True)])
-        )
+        right = [given == found for given, found in zip(known.label_names[known.labels[rows]], named, strict=True)]
+        weights = read_weights(sample_weight, known.n_rows)
+        return float(np.average(right, weights=None if weights is None else weights[rows]))

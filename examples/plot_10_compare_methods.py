@@ -1,0 +1,56 @@
+"""
+All methods on four tables
+==========================
+
+Every estimator of sidelight on small tables with six labels (rings). No method is best everywhere: look
+for the shape of your own clusters.
+"""
+
+import warnings
+
+import matplotlib.pyplot as plt
+from sklearn.datasets import make_blobs, make_moons
+
+from sidelight import all_estimators
+from sidelight.metrics import clustering_accuracy_score
+from sidelight.side import draw_labels
+
+N = 100
+tables = {
+    "blobs": make_blobs(N, centers=[[-3, -2], [3, -2], [0, 3]], random_state=0),
+    "uneven": make_blobs(
+        [100, 30, 20], centers=[[-3, 0], [2, 2], [3, -2]], cluster_std=[1.5, 0.5, 0.7], random_state=0
+    ),
+    "moons": make_moons(N, noise=0.08, random_state=0),
+    "above, below": (lambda X, y: (X, (X[:, 1] > 0).astype(int)))(
+        *make_blobs(N, centers=[[-5, 0], [5, 0]], random_state=0)
+    ),
+}
+
+# %%
+# The colours are the clusters, the number is the accuracy on rows without a label.
+
+names = [name for name, _ in all_estimators()]
+figure, axes = plt.subplots(len(names), len(tables), figsize=(7, 20))
+for column, (title, (X, truth)) in enumerate(tables.items()):
+    y = draw_labels(truth, number=6, stratify=True, random_state=0)
+    for row, (name, estimator) in enumerate(all_estimators()):
+        model = estimator()
+        if "random_state" in model.get_params():
+            model.set_params(random_state=0)
+        with warnings.catch_warnings():
+            # Some methods say that they doubt their result, which the picture shows as well.
+            warnings.simplefilter("ignore")
+            labels = model.fit(X, y).labels_
+        axis = axes[row, column]
+        axis.scatter(*X.T, c=labels, s=4, cmap="viridis")
+        axis.scatter(*X[y >= 0].T, s=30, facecolors="none", edgecolors="crimson", linewidths=0.8)
+        score = clustering_accuracy_score(truth, labels, rows=y < 0)
+        axis.text(0.98, 0.02, f"{score:.2f}", transform=axis.transAxes, ha="right", fontsize=8)
+        axis.set(xticks=[], yticks=[])
+        if not row:
+            axis.set_title(title, fontsize=10)
+        if not column:
+            axis.set_ylabel(name.replace("Mixture", "\nMixture").replace("KMeans", "\nKMeans"), fontsize=7)
+figure.tight_layout(pad=0.4)
+plt.show()

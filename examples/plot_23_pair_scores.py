@@ -1,0 +1,72 @@
+"""
+Recipe: records that may be the same
+====================================
+
+Splink and dedupe score pairs of records: how probable is it that both are the same person? Joining all pairs above a
+threshold makes chains, or breaks people in two. ``cluster_pair_scores`` uses all scores, those against a match too,
+and needs no threshold. Any table of pairs will do:
+Splink's ``predict().as_pandas_dataframe()`` has the columns ``unique_id_l``, ``unique_id_r`` and ``match_probability``.
+"""
+
+import difflib
+import itertools
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from sidelight.metrics import balanced_rand_score
+from sidelight.pair_scores import cluster_pair_scores
+
+# %%
+# Sixty invented people with similar names, each with one to four records with typing errors.
+
+random = np.random.default_rng(0)
+syllables = ["an", "ber", "co", "dan", "el", "fi", "gar", "ha"]
+people = ["".join(random.choice(syllables, 2)) + " " + "".join(random.choice(syllables, 2)) for _ in range(60)]
+records = [(name, person) for person, name in enumerate(people) for _ in range(random.integers(1, 5))]
+
+
+def mistyped(name):
+    """Return a name with one letter left out, in two of three cases."""
+    place = random.integers(0, len(name))
+    return name if random.random() < 1 / 3 else name[:place] + name[place + 1 :]
+
+
+names = [mistyped(name) for name, _ in records]
+person = np.array([number for _, number in records])
+
+# %%
+# The pairs as a matcher would give them: similar names are probably the same person, dissimilar ones are not.
+
+rows = []
+for first, second in itertools.combinations(range(len(names)), 2):
+    likeness = difflib.SequenceMatcher(None, names[first], names[second]).ratio()
+    if likeness > 0.6:
+        rows.append((first, second, 1 / (1 + np.exp(-25 * (likeness - 0.86)))))
+pairs = pd.DataFrame(rows, columns=["unique_id_l", "unique_id_r", "match_probability"])
+pairs.head()
+
+# %%
+
+found = cluster_pair_scores(pairs["unique_id_l"], pairs["unique_id_r"], pairs["match_probability"], unscored=0.1)
+clusters = np.arange(len(names)) + len(names)
+clusters[found.ids] = found.clusters
+print(f"{len(np.unique(clusters))} clusters for {len(people)} people")
+
+# %%
+# Against joining all pairs above a threshold:
+
+thresholds, scores = np.linspace(0.3, 0.99, 24), []
+for threshold in thresholds:
+    kept = pairs[pairs["match_probability"] > threshold]
+    graph = coo_array((np.ones(len(kept)), (kept["unique_id_l"], kept["unique_id_r"])), shape=(len(names),) * 2)
+    scores.append(balanced_rand_score(person, connected_components(graph, directed=False)[1]))
+figure, axis = plt.subplots(figsize=(6, 4))
+axis.plot(thresholds, scores, color="grey", label="pairs above a threshold, joined")
+axis.axhline(balanced_rand_score(person, clusters), label="cluster_pair_scores")
+axis.set(xlabel="threshold", ylabel="balanced Rand index")
+axis.legend(frameon=False)
+plt.show()
