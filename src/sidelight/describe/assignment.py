@@ -32,7 +32,11 @@ def noise_of(estimator: Any) -> int | None:
 def clusters_of(estimator: Any, table: FittedTable) -> IntArray:
     """Return the cluster of each row, (n,)."""
     kept = getattr(estimator, "labels_", None)
-    labels = np.asarray(estimator.predict_clusters(table.native(slice(0, table.n_rows))) if kept is None else kept)
+    if kept is None:
+        # Other libraries' mixtures have `predict` alone.
+        place = getattr(estimator, "predict_clusters", estimator.predict)
+        kept = place(table.native(slice(0, table.n_rows)))
+    labels = np.asarray(kept)
     noise = noise_of(estimator)
     return labels if noise is None else np.where(labels < 0, noise, labels)
 
