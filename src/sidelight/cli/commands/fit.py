@@ -154,7 +154,7 @@ def fit(output: Path, report: bool, force: bool, quiet: bool, as_json: bool, **a
     positions = as_numbers(frame.iloc[given.pool.rows], recipe.columns).to_numpy()
     frame = recipe.frame_for_model(frame)
     with (
-        terminal.progress(f"fitting {request.model}") as update,
+        terminal.progress(f"fitting {request.model}", said=True) as update,
         terminal.warnings_as_notes(),
         refusing(str(request.table)),
     ):
@@ -169,7 +169,7 @@ def fit(output: Path, report: bool, force: bool, quiet: bool, as_json: bool, **a
         "seconds": round(time.perf_counter() - began, 1),
         "notes": terminal.notes,
     }
-    with terminal.progress(f"writing {output}"), output_folder(output, force=force) as folder:
+    with terminal.progress(f"writing {output}", said=True), output_folder(output, force=force) as folder:
         _write_clusters(folder / CLUSTERS, request, given, model, probability)
         write_result(folder, model=model, recipe=recipe, pool=_pool(given, model, positions), summary=summary)
         if report:

@@ -63,7 +63,11 @@ def predict(
         frame = recipe_frame(file, columns, opened.recipe)
         model = opened.model()
     n = len(frame)
-    with terminal.progress("placing", total=n) as update, terminal.warnings_as_notes(), refusing(str(table)):
+    with (
+        terminal.progress(f"placing {n} rows", total=n, said=True) as update,
+        terminal.warnings_as_notes(),
+        refusing(str(table)),
+    ):
         labels, probability = _assigned(model, opened.recipe, frame, update)
     rows = np.arange(1, n + 1) if ids is None else ids
     with output_text(output) as text:
