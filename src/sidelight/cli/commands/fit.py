@@ -207,8 +207,10 @@ def _fitted(request: FitRequest, given: FitInput, frame: Any, update: UpdateProg
         if progress.phase == "round":
             update(detail=f"round {steps} of the experts")
             return
-        seconds = (time.perf_counter() - began) / steps * max(model.max_iter - progress.iteration, 0)
-        left = f", at most {seconds:.0f} s left" if progress.phase == "ascent" else ""
+        left = ""
+        if progress.phase == "ascent" and most is not None:
+            seconds = (time.perf_counter() - began) / steps * max(most - progress.iteration, 0)
+            left = f", at most {seconds:.0f} s left"
         update(detail=f"step {steps}, bound {progress.objective * scale:.5g} per row{left}")
 
     model = make_model(
@@ -222,6 +224,7 @@ def _fitted(request: FitRequest, given: FitInput, frame: Any, update: UpdateProg
         only_known_classes=request.only_known_classes,
         callbacks=[show],
     )
+    most = model.get_params().get("max_iter")  # of a model whose steps have a limit
     model.set_params(keep_posterior=True)
     model.fit(frame, side=given.side)
     return model.set_params(callbacks=None)
