@@ -83,4 +83,12 @@ def test_a_bar_moves_on_a_terminal():
     os.close(ours)
     assert process.wait() == 0
     assert b"placing" in shown
+    assert b"left:" in shown
     assert len({shown.find(f"row {done}".encode()) for done in (1, 2, 3)} - {-1}) >= 2
+
+
+def test_stages_are_said_where_there_is_no_terminal(capsys):
+    for quiet in (False, True):
+        with Terminal(quiet=quiet).progress("fitting", said=True), Terminal(quiet=quiet).progress("reading"):
+            pass
+    assert capsys.readouterr().err == "fitting …\n"

@@ -53,15 +53,16 @@ class Terminal:
             click.echo(json.dumps(summary, ensure_ascii=False, indent=2))
 
     @contextmanager
-    def progress(self, doing: str, total: int | None = None) -> Iterator[UpdateProgress]:
-        """Show a progress bar on terminals, and say what is being done elsewhere.
+    def progress(self, doing: str, total: int | None = None, *, said: bool = False) -> Iterator[UpdateProgress]:
+        """Show a progress bar, on terminals only; elsewhere a stage that is to be ``said`` is told in a line.
 
         Yields a function ``update(completed, detail)`` that moves the bar. The time that is left is estimated where the
         ``total`` is known.
         """
         doing = printable(doing)
         if self._quiet or not self._errors.is_terminal:
-            self.tell(f"{doing} …")
+            if said:
+                self.tell(f"{doing} …")
             yield _ignore
             return
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn

@@ -151,7 +151,8 @@ def _held(types: set[type]) -> str:
 def _without_marks(values: AnyArray) -> AnyArray:
     """Return the values as objects, None where one is missing."""
     cells = np.empty(len(values), dtype=object)
-    cells[:] = [None if _is_missing(value) else value for value in values.tolist()]
+    # Most are text, which is quickly told.
+    cells[:] = [value if type(value) is str or not _is_missing(value) else None for value in values.tolist()]
     return cells
 
 

@@ -177,7 +177,7 @@ def fit(output: Path, report: bool, force: bool, quiet: bool, as_json: bool, **a
     frame = recipe.frame_for_model(frame)
     with (
         connected(request.cluster),
-        terminal.progress(f"fitting {request.model}") as update,
+        terminal.progress(f"fitting {request.model}", said=True) as update,
         terminal.warnings_as_notes(),
         refusing(str(request.table)),
     ):
@@ -194,7 +194,7 @@ def fit(output: Path, report: bool, force: bool, quiet: bool, as_json: bool, **a
         "seconds": round(time.perf_counter() - began, 1),
         "notes": terminal.notes,
     }
-    with terminal.progress(f"writing {output}"), output_folder(output, force=force) as folder:
+    with terminal.progress(f"writing {output}", said=True), output_folder(output, force=force) as folder:
         _write_clusters(folder / CLUSTERS, request, given, model, probability)
         write_result(folder, model=model, recipe=recipe, pool=_pool(given, model, positions), summary=summary)
         if report and not in_files:
@@ -232,8 +232,10 @@ def _fitted(request: FitRequest, given: FitInput, frame: Any, update: UpdateProg
         if progress.phase == "round":
             update(detail=f"round {steps} of the experts")
             return
-        seconds = (time.perf_counter() - began) / steps * max(model.max_iter - progress.iteration, 0)
-        left = f", at most {seconds:.0f} s left" if progress.phase == "ascent" else ""
+        left = ""
+        if progress.phase == "ascent" and most is not None:
+            seconds = (time.perf_counter() - began) / steps * max(most - progress.iteration, 0)
+            left = f", at most {seconds:.0f} s left"
         update(detail=f"step {steps}, bound {progress.objective * scale:.5g} per row{left}")
 
     model = make_model(
@@ -247,6 +249,7 @@ def _fitted(request: FitRequest, given: FitInput, frame: Any, update: UpdateProg
         only_known_classes=request.only_known_classes,
         callbacks=[show],
     )
+    most = model.get_params().get("max_iter")  # of a model whose steps have a limit
     model.set_params(keep_posterior=True)
     kept = {} if request.checkpoint is None else {"checkpoint": request.checkpoint}
     model.fit(frame, side=given.side, **kept)

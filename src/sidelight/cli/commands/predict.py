@@ -64,7 +64,11 @@ def predict(
         )
         model = opened.model()
     sizes = np.zeros(len(model.cluster_names_) + 1, dtype=np.int64)
-    with output_text(output) as text, terminal.progress("placing") as update, terminal.warnings_as_notes():
+    with (
+        output_text(output) as text,
+        terminal.progress("placing rows", said=True) as update,
+        terminal.warnings_as_notes(),
+    ):
         for number, (part, columns) in enumerate(_parts(file, wanted)):
             done = int(sizes.sum())
             ids = None if key is None else row_ids(part, columns, key, needed=False)

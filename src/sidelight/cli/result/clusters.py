@@ -34,27 +34,33 @@ class Assignment(NamedTuple):
 
 def write_assignment(file: IO[str], assignment: Assignment, *, first: bool = True) -> None:
     """Write id, cluster, name and probability; the names of the columns only above the ``first`` rows of a file."""
-    _write(file, assignment, [], lambda _: (), first=first)
+    _write(file, assignment, {}, first=first)
 
 
 def write_clusters(file: IO[str], assignment: Assignment, side: "SideInformation", violations: "Violations") -> None:
     """Write the same, which kinds of statements there are about each row, and which of them the result breaks."""
-    stated, broken = _stated(side), _broken(assignment, side, violations)
-    _write(file, assignment, ["stated", "broken"], lambda row: (stated.get(row, ""), "; ".join(broken.get(row, ()))))
+    broken = {row: "; ".join(words) for row, words in _broken(assignment, side, violations).items()}
+    _write(file, assignment, {"stated": _stated(side), "broken": broken})
 
 
-def _write(file: IO[str], assignment: Assignment, more: list[str], cells: Any, *, first: bool = True) -> None:
+def _write(file: IO[str], assignment: Assignment, more: dict[str, dict[int, str]], *, first: bool = True) -> None:
+    """Write the assignment, and further columns of which some rows have a cell."""
     writer = csv.writer(file, lineterminator="\n")
-    names, escape = assignment.names, assignment.escape_formulas
+    escape = assignment.escape_formulas
     id_column = escaped(assignment.id_column) if escape else assignment.id_column
     if first:
         writer.writerow([id_column, "cluster", "name", "probability", *more])
+    names = {number: cluster_name(assignment.names, number) for number in range(-1, len(assignment.names))}
     for start in range(0, len(assignment.labels), _WRITTEN_AT_ONCE):
         part = slice(start, start + _WRITTEN_AT_ONCE)
-        columns = assignment.ids[part].tolist(), assignment.labels[part].tolist(), assignment.probability[part].tolist()
-        rows = (
-            (name, cluster, cluster_name(names, cluster), f"{probability:.4f}", *cells(row))
-            for row, (name, cluster, probability) in enumerate(zip(*columns, strict=True), start)
+        labels = assignment.labels[part].tolist()
+        rows = zip(
+            assignment.ids[part].tolist(),
+            labels,
+            [names[label] for label in labels],
+            [f"{probability:.4f}" for probability in assignment.probability[part].tolist()],
+            *([cells.get(row, "") for row in range(start, start + len(labels))] for cells in more.values()),
+            strict=True,
         )
         writer.writerows(([escaped(cell) for cell in row] for row in rows) if escape else rows)
 

@@ -107,7 +107,7 @@ def _recognised(file: TableFile, stored: Any, name: str, *, forced: bool) -> Fra
     column = tidied(file.convert(stored, name, arrow().string() if forced else None))
     written = ""
     if is_text(column) and not forced:
-        numbers = written_numbers(column.to_pylist(), getattr(file, "decimal", "."))
+        numbers = written_numbers(_text_counts(column), getattr(file, "decimal", "."))
         if numbers is not None:
             column, written = as_number_column(column, numbers), numbers.style.stored
             _warn_converted(name, numbers)
@@ -122,6 +122,12 @@ def _recognised(file: TableFile, stored: Any, name: str, *, forced: bool) -> Fra
 def feature_frame(table: Any, names: Collection[str]) -> Any:
     """Return columns of an arrow table as a frame, as :func:`find_features` makes them."""
     return pandas_frame({name: as_frame_column(tidied(table[name])) for name in names})
+
+
+def _text_counts(column: Any) -> dict[str, int]:
+    """Return how often each text stands in a column."""
+    counts = column.drop_null().value_counts()
+    return dict(zip(counts.field("values").to_pylist(), counts.field("counts").to_pylist(), strict=True))
 
 
 def as_number_column(column: Any, found: WrittenNumbers) -> Any:

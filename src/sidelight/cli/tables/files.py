@@ -173,6 +173,10 @@ def row_ids(file: TableFile, table: Any, column: str, *, needed: bool = True) ->
     from sidelight.side.parsing import names_array
 
     cells = text_cells(file, table, column)
+    different = set(cells)
+    whole = len(different) == len(cells) and None not in different
+    if whole and all(len(cell) <= _LONGEST_ID for cell in different if cell is not None):
+        return names_array(cells)
     first: dict[str, int] = {}
     for row, cell in enumerate(cells):
         if cell is None:

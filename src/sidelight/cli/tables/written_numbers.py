@@ -53,14 +53,21 @@ class WrittenNumbers(NamedTuple):
     example: str
 
 
-def written_numbers(cells: Iterable[str | None], usual: str = ".") -> WrittenNumbers | None:
+def written_numbers(cells: Iterable[str | None] | Mapping[str, int], usual: str = ".") -> WrittenNumbers | None:
     """Return the numbers of a column of text; None where it does not hold numbers.
 
-    All of them must be written in one way. Where 1,234 may be read in two ways, ``usual`` is the decimal mark.
+    All of them must be written in one way. Where 1,234 may be read in two ways, ``usual`` is the decimal mark. The
+    cells may be given as the number of cells with each text.
     """
-    texts = Counter(cell for cell in cells if cell is not None)
-    missing = {text: number for text, number in texts.items() if is_missing_word(text)}
-    numbers = [text for text in texts if text not in missing]
+    texts = Counter(cells if isinstance(cells, Mapping) else (cell for cell in cells if cell is not None))
+    missing, numbers = {}, []
+    for text, number in texts.items():
+        if is_missing_word(text):
+            missing[text] = number
+        elif not any(map(str.isdigit, text)):
+            return None
+        else:
+            numbers.append(text)
     if any(is_code(text) for text in numbers):
         return None
     if not numbers or sum(texts[text] for text in numbers) < _LEAST_NUMBERS * texts.total():
