@@ -96,6 +96,15 @@ def model(passes: Passes, n_passes: int, jobs: int = 1) -> LabelledMixture:
     )
 
 
+def reading_time(table: ParquetTable) -> float:
+    """Return the CPU seconds of going over a table without doing anything with it."""
+    numbers, began = table.encoded(Schema.uniform("gaussian", COLUMNS)), time.process_time()
+    for chunk in numbers.chunks():
+        numbers.take(chunk)
+        numbers.release(chunk)
+    return time.process_time() - began
+
+
 def fit_parquet(folder: Path, n_passes: int) -> None:
     """Print one line about a fit to a folder; the fit is that of a new process."""
     LabelledMixture(2, max_iter=200, random_state=0).fit(rows_of_part(0, 20_000))  # loads what a fit loads
@@ -104,11 +113,8 @@ def fit_parquet(folder: Path, n_passes: int) -> None:
     began = time.process_time()
     fitted = model(passes, n_passes).fit(table)
     whole = time.process_time() - began
-    numbers, began = table.encoded(Schema.uniform("gaussian", COLUMNS)), time.process_time()
-    for chunk in numbers.chunks():
-        numbers.take(chunk)
-        numbers.release(chunk)
-    reading = time.process_time() - began
+    # Twice: the first time memory is asked of the system, as in the first pass.
+    reading = min(reading_time(table), reading_time(table))
     cpu, _ = passes.medians()
     print(
         f"{n_rows:>11,} rows: {cpu / n_rows * 1e9:4.0f} ns of CPU per row and pass, {reading / cpu:.0%} of it reading; "
