@@ -129,8 +129,9 @@ def test_sweeping_a_chunk_at_once_gives_what_blocks_give(labelled, weighted, lef
     state = random_state(rng, X, family, "full", k)
     swept = mixture_of(X, family, k, backend=compiled(), classes=classes, **rows)
     by_blocks = mixture_of(X, family, k, backend=NUMPY, classes=classes, **rows)
-    assert swept._sweep(swept._evaluator(state), slice(0, 10), state.weights) is not None
-    assert by_blocks._sweep(by_blocks._evaluator(state), slice(0, 10), state.weights) is None
+    for mixture, sweeps in ((swept, True), (by_blocks, False)):
+        visit = mixture.visit(state)
+        assert (visit._sweep(visit.evaluator(), mixture.alone, slice(0, 10)) is not None) == sweeps
     found, expected = swept.expect(state), by_blocks.expect(state)
     np.testing.assert_allclose(found.evidence, expected.evidence, rtol=1e-12)
     for name in ("mass", "first", "second"):
