@@ -60,9 +60,8 @@ axis.legend(frameon=False)
 plt.show()
 
 # %%
-# This does not hold everywhere. On scikit-learn's wines, asked in the same way, both courses end nearly alike; and where
-# the model fits badly (iris with diagonal covariances, six pairs a round), pairs at random were ahead for most of the
-# course, because a model that is wrong asks the wrong questions.
+# This does not hold everywhere. On scikit-learn's wines, asked in the same way, both courses end nearly alike. Where the
+# model fits badly (iris with diagonal covariances, six pairs a round), pairs at random were ahead for most of the course.
 #
 # The next questions, with the probability that the model gives to "same":
 
