@@ -121,7 +121,7 @@ def fit_parquet(folder: Path, n_passes: int) -> None:
     began = time.process_time()
     fitted = model(passes, n_passes).fit(table)
     whole = time.process_time() - began
-    # Twice: the first time memory is asked of the system, as in the first pass.
+    # The first time may be slower, as a first pass is.
     reading = min(reading_time(table), reading_time(table))
     cpu, _ = passes.medians()
     print(
