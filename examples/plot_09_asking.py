@@ -60,8 +60,9 @@ axis.legend(frameon=False)
 plt.show()
 
 # %%
-# This does not hold everywhere. On scikit-learn's wines, asked in the same way, both courses end nearly alike. Where the
-# model fits badly (iris with diagonal covariances, six pairs a round), pairs at random were ahead for most of the course.
+# This does not hold everywhere. On scikit-learn's wines, asked in the same way, both courses end nearly alike. Where
+# the model fits badly (iris with diagonal covariances, six pairs a round), pairs at random were ahead for most of the
+# course.
 #
 # The next questions, with the probability that the model gives to "same":
 
