@@ -51,8 +51,8 @@ def test_tables_of_annotators(make):
 def test_plain_tables():
     rows = [["x", None], ["x", 7], ["y", 8], [None, 8]]
     expected = pool({"anna": ["x", "x", "y", None], "ben": [None, 7, 8, 8]})
-    assert pool(rows) == expected
     assert pool(np.array(rows, dtype=object)) == expected
+    assert pool([list(column) for column in zip(*rows, strict=True)]) == expected
     assert pool(np.array([[0, -1], [0, 7], [1, 8], [-1, 8]])) == expected
 
 
@@ -113,8 +113,8 @@ def test_confidence_of_all_and_of_each():
         ({"anna": {5: 1}}, {"n": 3}, ["annotations['anna'][5]", "row 5"]),
         ({"anna": [0.5, 1]}, {}, ["annotations['anna'] looks continuous", "row 0"]),
         (np.array([1, 2]), {}, ["annotations has shape (2,)"]),
-        ([[1, 2], [3]], {}, ["annotations must have rows of one length"]),
-        ([1, 2], {}, ["annotations must have rows of one length"]),
+        ([[1, 2], [3]], {}, ["annotations must be a list of columns of one length"]),
+        ([1, 2], {}, ["annotations must be a list of columns of one length"]),
         ({"anna": [1, 2]}, {"confidence": {"ben": 0.9}}, ["confidence names 'ben'", "['anna']"]),
         ({"anna": [1, 2]}, {"confidence": 0.3}, ["confidence is 0.3"]),
     ],

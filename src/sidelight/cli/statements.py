@@ -53,7 +53,11 @@ def read_links(path: Path, rows: Mapping[str, int], table: Path, encoding: str, 
 
     ``rows`` maps ids to rows of the table, ``confidence`` is that of links for which the file has none.
     """
-    file = open_table(path, encoding)
+    return links_of(open_table(path, encoding), rows, table, confidence)
+
+
+def links_of(file: TableFile, rows: Mapping[str, int], table: Path, confidence: float) -> LinksFile:
+    """Read a links file that has been opened; see `read_links`."""
     check_columns(file, dict.fromkeys(_NEEDED, "a links file (id_a,id_b,relation[,confidence][,annotator])"))
     columns = read_text(file, [*_NEEDED, *(name for name in _OPTIONAL if name in file.header)])
     judgements, n_unanswered = [], 0
@@ -119,12 +123,10 @@ def row_labels(file: TableFile, table: Any, column: str) -> list[str | None]:
     return labels
 
 
-def read_all_links(
-    paths: Sequence[Path], file: TableFile, ids: AnyArray, encoding: str, confidence: float
-) -> list[LinksFile]:
+def read_all_links(files: Sequence[TableFile], file: TableFile, ids: AnyArray, confidence: float) -> list[LinksFile]:
     """Read links files about the rows of a table."""
     rows = {name: row for row, name in enumerate(ids.tolist())}
-    return [read_links(path, rows, file.path, encoding, confidence) for path in paths]
+    return [links_of(opened, rows, file.path, confidence) for opened in files]
 
 
 def combine(

@@ -47,8 +47,8 @@ def pool(annotations: Any, *, n: int | None = None, confidence: Any = None, samp
     ----------
     annotations : mapping or table
         The partial labels of each annotator: a mapping from annotator to a column of n labels (-1, None or NaN
-        unknown) or to a mapping from rows (or ids) to labels; or a table of n rows and one column per annotator. In
-        mappings, ids that are not among the rows are dropped and counted.
+        unknown) or to a mapping from rows (or ids) to labels; or a list of such columns; or an array or data frame of n
+        rows and one column per annotator. In mappings, ids that are not among the rows are dropped and counted.
     n : int, optional
         Number of rows; needed only where neither a column nor ``sample_id`` implies it.
     confidence : float or mapping from annotator to float, optional
@@ -99,25 +99,29 @@ def _columns(annotations: Any) -> dict[Any, Any]:
         return dict(annotations)
     if hasattr(annotations, "columns"):
         return {name: annotations[name] for name in annotations.columns}
-    table = np.asarray(annotations if hasattr(annotations, "__array__") else _table(annotations))
+    if not hasattr(annotations, "__array__"):
+        return dict(enumerate(_list_of_columns(annotations)))
+    table = np.asarray(annotations)
     if table.ndim != 2:
         raise ValueError(
-            f"annotations has shape {table.shape}; give a mapping from annotator to labels, "
-            "or a table of one row per row and one column per annotator"
+            f"annotations has shape {table.shape}; give a mapping from annotator to labels, a list of columns, "
+            "or an array of one row per row and one column per annotator"
         )
     return {number: table[:, number] for number in range(table.shape[1])}
 
 
-def _table(rows: Any) -> AnyArray:
+def _list_of_columns(columns: Any) -> list[Any]:
+    """Check that a list holds columns of one length; a list of rows would have as many annotators as rows."""
     try:
-        widths = {len(row) for row in rows}
+        lengths = {len(column) for column in columns if not isinstance(column, str)}
     except TypeError:
-        widths = set()
-    if len(widths) != 1:
-        raise ValueError("annotations must have rows of one length, one value per annotator (None if unknown)")
-    flat = np.empty(len(rows) * widths.pop(), dtype=object)
-    flat[:] = [value for row in rows for value in row]
-    return flat.reshape(len(rows), -1)
+        lengths = set()
+    if len(lengths) != 1 or any(isinstance(column, str) for column in columns):
+        raise ValueError(
+            "annotations must be a list of columns of one length, one column per annotator and one value per row "
+            "(None if unknown)"
+        )
+    return list(columns)
 
 
 def _number_of_rows(columns: dict[Any, Any], n: int | None) -> int:

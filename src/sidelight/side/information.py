@@ -12,6 +12,7 @@ from sidelight._html import html_table
 from sidelight._storable import storable
 from sidelight._typing import AnyArray, BoolArray, FloatArray, IntArray
 from sidelight.side import annotators, parsing, transforms
+from sidelight.side.annotations import Annotations, chosen_annotators, read_annotations, take_out_certain
 from sidelight.side.closure import Closure, close
 
 
@@ -20,7 +21,7 @@ from sidelight.side.closure import Closure, close
 class SideInformation:
     """Labels, links and blocks of n rows.
 
-    Make one with `build` (or `from_annotators`), which reads what users have; the constructor takes the finished
+    Make one with `build` (or `from_annotations`), which reads what users have; the constructor takes the finished
     arrays. Arrays are read-only; links are sorted (the lower row first) and occur once. The object has neither length
     nor shape, so scikit-learn passes it on whole.
 
@@ -45,6 +46,9 @@ class SideInformation:
     n_dropped : int
         Number of links and of memberships in listed blocks that `build` left out because they name ids that are not
         among the rows. Not compared by ``==``.
+    annotations : Annotations or None
+        Labels and judged pairs with their authors, who may err; see `from_annotations`. Their names of classes are
+        among ``label_names``.
     """
 
     n_rows: int
@@ -58,6 +62,7 @@ class SideInformation:
     block_names: AnyArray
     ids: AnyArray | None = None
     n_dropped: int = field(default=0, compare=False)
+    annotations: Annotations | None = None
 
     def __post_init__(self) -> None:
         store = self.__dict__
@@ -173,13 +178,72 @@ class SideInformation:
         )
         return replace(side, ids=pooled.ids, n_dropped=pooled.n_dropped)
 
+    @classmethod
+    def from_annotations(
+        cls, n: int, *, labels: Any = None, links: Any = None, sample_id: Any = None, certain: Any = ()
+    ) -> Self:
+        """Read statements with an author, who may err: how often, estimators learn.
+
+        `BayesianMixture`, `EquivalenceMixture` and `GuidedMixture` take them. A row may have several labels, and a pair
+        several judgements. Annotators may use names of their own: those who share a name are taken to mean the same
+        by it, and the names of the others are aligned with the clusters.
+
+        Parameters
+        ----------
+        n : int
+            Number of rows.
+        labels : table, optional
+            With the columns ``row``, ``label`` and ``annotator``: a data frame, or a mapping from these names to
+            columns. A label that is missing stands for "unsure".
+        links : table, optional
+            With the columns ``a``, ``b``, ``relation`` ("same", "different" or "unsure"), ``annotator`` and, where
+            wanted, ``confidence``, from 0.5 to 1: how sure the annotator is of this judgement.
+        sample_id : (n,) column, optional
+            Names of the rows. ``row``, ``a`` and ``b`` then are ids; statements about others are dropped and counted.
+        certain : name or list of names, optional
+            Annotators who never err. What they say is taken as `build` takes it.
+
+        Returns
+        -------
+        SideInformation
+
+        Examples
+        --------
+        >>> labels = {"row": [0, 0, 1], "label": ["a", "b", "a"], "annotator": ["Ann", "Ben", "Ann"]}
+        >>> links = {"a": [1], "b": [2], "relation": ["same"], "annotator": ["Ben"]}
+        >>> SideInformation.from_annotations(3, labels=labels, links=links)
+        SideInformation(3 rows: 3 labels by 2 annotators, 1 judged pair by 1 annotator)
+        """
+        empty = cls.build(n, sample_id=sample_id)
+        found, n_dropped = read_annotations(labels, links, parsing.row_finder(empty.n_rows, empty.ids))
+        stated = len(found.label_rows) + len(found.pairs)
+        if n_dropped and not stated:
+            warnings.warn(
+                f"none of the {n_dropped} statements names ids of these {n} rows, so all are dropped; check that they "
+                "use the names in sample_id, and the same type of name",
+                UserWarning,
+                stacklevel=2,
+            )
+        chosen = chosen_annotators(found.annotators, certain)
+        known = empty
+        if chosen.any():
+            found, sure = take_out_certain(found, chosen, empty.n_rows)
+            known = cls.build(empty.n_rows, y=sure.labels, must_link=sure.must_link, cannot_link=sure.cannot_link)
+        known = replace(known, ids=empty.ids, n_dropped=n_dropped)
+        if not len(found.annotators):
+            return known
+        labels, names = transforms.labels_with_annotations(known, found)
+        return replace(known, labels=labels, label_names=names, annotations=found)
+
     @cached_property
     def mentioned(self) -> BoolArray:
-        """Rows with a label, with a link or in a block of at least two rows, (n,) bool."""
+        """Rows with a label, with a link, in a block of at least two rows or with a statement of an annotator."""
         mentioned = self.labels >= 0
         mentioned |= self._in_shared_block
         mentioned[self.must_link] = True
         mentioned[self.cannot_link] = True
+        if self.annotations is not None:
+            mentioned[self.annotations.mentioned] = True
         mentioned.setflags(write=False)
         return mentioned
 
@@ -190,9 +254,10 @@ class SideInformation:
 
     @property
     def statements(self) -> frozenset[str]:
-        """Kinds of statement present, of "labels", "must_link", "cannot_link", "blocks", "confidence".
+        """Kinds of statement present, of "labels", "must_link", "cannot_link", "blocks", "confidence", "annotators".
 
-        "blocks" needs a block of two rows, "confidence" a link that is not certain.
+        "blocks" needs a block of two rows, "confidence" a link that is not certain, "annotators" a statement with an
+        author who may err.
         """
         present: Mapping[str, Any] = {
             "labels": (self.labels >= 0).any(),
@@ -200,6 +265,7 @@ class SideInformation:
             "cannot_link": len(self.cannot_link),
             "blocks": self._in_shared_block.any(),
             "confidence": (self.must_link_confidence < 1).any() or (self.cannot_link_confidence < 1).any(),
+            "annotators": self.annotations is not None and not self.annotations.is_empty,
         }
         return frozenset(kind for kind, there in present.items() if there)
 
@@ -327,6 +393,8 @@ class SideInformation:
         n_blocks = len(np.unique(self.blocks[self._in_shared_block]))
         if n_blocks:
             parts.append(_count(n_blocks, "block"))
+        if self.annotations is not None and len(self.annotations.annotators):
+            parts.append(self.annotations.summary())
         dropped = f"; {self.n_dropped} about absent ids dropped" if self.n_dropped else ""
         return (", ".join(parts) or "nothing known") + dropped
 
@@ -351,6 +419,12 @@ class SideInformation:
             name = kind.replace("_", "-") + "s" + (f", {uncertain} of them uncertain" if uncertain else "")
             lines.append((name, len(links), words))
         lines.append(("blocks", len(blocks), first_blocks))
+        if self.annotations is not None:
+            of_annotators = self.annotations.n_statements.tolist()
+            words = [
+                f"{name}: {n}" for name, n in zip(self.annotations.annotators.tolist(), of_annotators, strict=True)
+            ]
+            lines.append(("statements of annotators", sum(of_annotators), words[:_SHOWN]))
         return html_table(
             f"Side information about {_count(self.n_rows, 'row')}",
             ("statements", "number", "the first of them"),

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import reduce
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from sidelight._typing import AnyArray, IntArray
 from sidelight.exceptions import ContradictionError
+from sidelight.side.annotations import Annotations, vocabularies
 from sidelight.side.closure import (
     Closure,
     all_pairs,
@@ -42,9 +44,10 @@ def restrict(side: "SideInformation", rows: Any) -> "SideInformation":
         labels=side.labels[chosen],
         blocks=side.blocks[chosen],
         ids=None if side.ids is None else side.ids[chosen],
+        annotations=_annotations_among(side, chosen),
         **_links_among(side, chosen),
     )
-    if side.statements <= {"labels"}:  # labels alone entail nothing, so a large table needs no closure
+    if side.statements <= {"labels", "annotators"}:  # labels alone entail nothing, so a large table needs no closure
         return kept
     closure = side.closure()
     chunklets = closure.chunklets[chosen]
@@ -71,6 +74,15 @@ def _links_among(side: "SideInformation", chosen: IntArray) -> dict[str, Any]:
         links[kind] = renumbered[both]
         links[f"{kind}_confidence"] = getattr(side, f"{kind}_confidence")[both]
     return links
+
+
+def _annotations_among(side: "SideInformation", chosen: IntArray) -> Annotations | None:
+    """Return the statements of annotators about chosen rows alone; they may be wrong, so nothing follows from them."""
+    if side.annotations is None:
+        return None
+    place = np.full(side.n_rows, -1, dtype=np.int64)
+    place[chosen] = np.arange(len(chosen))
+    return side.annotations.moved(place)
 
 
 def _with_entailed_labels(kept: "SideInformation", closure: Closure, chunklets: IntArray) -> "SideInformation":
@@ -137,6 +149,7 @@ def align(side: "SideInformation", sample_id: Any) -> "SideInformation":
         must_link=known[kept.must_link],
         cannot_link=known[kept.cannot_link],
         ids=ids,
+        annotations=None if kept.annotations is None else kept.annotations.moved(known),
     )
 
 
@@ -171,12 +184,28 @@ def without_unused_names(side: "SideInformation") -> "SideInformation":
     """Leave out names that no row carries; see `SideInformation.without_unused_names`."""
     labels, label_names = _used(side.labels, side.label_names)
     blocks, block_names = _used(side.blocks, side.block_names)
-    return replace(side, labels=labels, label_names=label_names, blocks=blocks, block_names=block_names)
+    used = replace(side, labels=labels, label_names=label_names, blocks=blocks, block_names=block_names)
+    return used if side.annotations is None else with_annotations(used, side.annotations)
 
 
 def _used(codes: IntArray, names: AnyArray) -> CodedColumn:
     # A column that is all unknown takes no memory, and should not begin to here.
     return compress(codes, names) if len(names) else CodedColumn(codes, names)
+
+
+def with_annotations(side: "SideInformation", annotations: Annotations) -> "SideInformation":
+    """Return the same with statements of annotators, whose names of classes join the names of labels."""
+    labels, names = labels_with_annotations(side, annotations)
+    return replace(side, labels=labels, label_names=names, annotations=annotations)
+
+
+def labels_with_annotations(side: "SideInformation", annotations: Annotations) -> CodedColumn:
+    """Return the labels as codes among their names and the names that annotators have for classes."""
+    given = side.label_names[np.unique(side.labels[side.labels >= 0])]
+    classes = sorted_names([*side.label_names.tolist(), *vocabularies(annotations, given).classes.tolist()])
+    code_of = {name: code for code, name in enumerate(classes.tolist())}
+    codes = np.array([*(code_of[name] for name in side.label_names.tolist()), -1], dtype=np.int64)[side.labels]
+    return CodedColumn(codes, classes)
 
 
 def combine(side: "SideInformation", other: "SideInformation") -> "SideInformation":
@@ -190,6 +219,7 @@ def combine(side: "SideInformation", other: "SideInformation") -> "SideInformati
         raise ValueError("cannot combine side information whose ids differ; align one with the other's ids")
     labels, label_names = _united_labels(side, other)
     blocks, block_names = _united_blocks(side, other)
+    stated = [part.annotations for part in (side, other) if part.annotations is not None]
     return replace(
         side,
         labels=labels,
@@ -202,6 +232,7 @@ def combine(side: "SideInformation", other: "SideInformation") -> "SideInformati
         block_names=block_names,
         ids=other.ids if side.ids is None else side.ids,
         n_dropped=side.n_dropped + other.n_dropped,
+        annotations=reduce(Annotations.joined, stated) if stated else None,
     )
 
 
@@ -248,7 +279,7 @@ def append(upper: "SideInformation", lower: "SideInformation") -> "SideInformati
     Labels of one name are the same label in both; blocks and links concern the rows of their own table.
     """
     n = upper.n_rows
-    return type(upper).build(
+    both = type(upper).build(
         n + lower.n_rows,
         y=np.concatenate([_label_names(upper), _label_names(lower)]),
         must_link=np.concatenate([upper.must_link, lower.must_link + n]),
@@ -259,6 +290,11 @@ def append(upper: "SideInformation", lower: "SideInformation") -> "SideInformati
             for kind in ("must_link", "cannot_link")
         },
     )
+    starts = ((upper, 0), (lower, n))
+    stated = [
+        part.annotations.moved(start + np.arange(part.n_rows)) for part, start in starts if part.annotations is not None
+    ]
+    return with_annotations(both, reduce(Annotations.joined, stated)) if stated else both
 
 
 def _label_names(side: "SideInformation") -> AnyArray:

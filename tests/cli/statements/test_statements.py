@@ -84,14 +84,18 @@ def test_contradictions_name_ids_and_lines(tmp_path):
     first, second = tmp_path / "links.csv", tmp_path / "answers.csv"
     first.write_text("id_a,id_b,relation\na,b,must\nb,c,must\n", encoding="utf-8")
     second.write_text("id_a,id_b,relation\nc,d,must\nd,a,cannot\n", encoding="utf-8")
-    files = read_all_links([first, second], table(tmp_path, "id\na\n"), IDS, "utf-8", 1.0)
+    files = read_all_links(
+        [open_table(path, "utf-8") for path in (first, second)], table(tmp_path, "id\na\n"), IDS, 1.0
+    )
     with pytest.raises(Refusal) as refusal:
         combine(5, None, files, IDS)
     told = refusal.value.message
     assert "'a'–'b'–'c'–'d' must link, but 'a'–'d' cannot" in told
     for place in ("links.csv line 2", "links.csv line 3", "answers.csv line 2", "answers.csv line 3"):
         assert place in told
-    doubtful = read_all_links([first, second], table(tmp_path, "id\na\n"), IDS, "utf-8", 0.9)
+    doubtful = read_all_links(
+        [open_table(path, "utf-8") for path in (first, second)], table(tmp_path, "id\na\n"), IDS, 0.9
+    )
     assert len(combine(5, None, doubtful, IDS).cannot_link) == 1
 
 

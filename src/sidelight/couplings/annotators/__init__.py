@@ -1,0 +1,47 @@
+"""Annotators who err: how often is learned together with the clusters.
+
+In the order of reading:
+
+answers        what annotators can say, as columns: each annotator's own names, or the names of the classes
+reliability    confusion matrices and rates: priors, expected logarithms, updates, divergences
+coupling       the E-step of a mixture: statements of annotators beside certain ones
+opinions       the same for rows whose class probabilities are given, by experts or by nothing
+results        reliability of each annotator, doubtful statements, whom to ask again
+agreement      how often annotators agree, observed and by chance
+"""
+
+from sidelight.couplings.annotators.agreement import Agreement, agreement
+from sidelight.couplings.annotators.answers import Answers, Judgements
+from sidelight.couplings.annotators.coupling import AnnotatedRows, annotated_rows
+from sidelight.couplings.annotators.graph import StatementGraph, statement_graph
+from sidelight.couplings.annotators.opinions import Resolved, resolve
+from sidelight.couplings.annotators.reliability import Reliability, ReliabilityPrior
+from sidelight.couplings.annotators.results import (
+    AnnotatorReport,
+    AnnotatorRow,
+    Beliefs,
+    Doubt,
+    Question,
+    annotator_report,
+)
+
+__all__ = [
+    "Agreement",
+    "AnnotatedRows",
+    "AnnotatorReport",
+    "AnnotatorRow",
+    "Answers",
+    "Beliefs",
+    "Doubt",
+    "Judgements",
+    "Question",
+    "Reliability",
+    "ReliabilityPrior",
+    "Resolved",
+    "StatementGraph",
+    "agreement",
+    "annotated_rows",
+    "annotator_report",
+    "resolve",
+    "statement_graph",
+]

@@ -1,0 +1,103 @@
+"""Statements of annotators on tiny problems: every assignment, rates by quadrature, and the best q by an optimiser."""
+
+from itertools import product
+
+import numpy as np
+from scipy.integrate import quad
+from scipy.optimize import minimize
+from scipy.special import gammaln, logsumexp
+from scipy.stats import beta
+
+
+def assignments(n, n_classes):
+    """Return all assignments (m, n) of n rows to classes."""
+    return np.array(list(product(range(n_classes), repeat=n)))
+
+
+def counts_of(z, labels, pairs, n_annotators, n_classes, n_names):
+    """Return counts of labels (A, classes, names) and of judgements (A, 2, 2) under one assignment."""
+    said = np.zeros((n_annotators, n_classes, n_names))
+    for row, name, annotator in labels:
+        said[annotator, z[row], name] += 1
+    judged = np.zeros((n_annotators, 2, 2))
+    for a, b, same, annotator in pairs:
+        judged[annotator, int(z[a] == z[b]), same] += 1
+    return np.concatenate([said.ravel(), judged.ravel()])
+
+
+def log_beta(parameters):
+    """Return ln B of the last axis."""
+    return gammaln(parameters).sum(axis=-1) - gammaln(parameters.sum(axis=-1))
+
+
+class Tiny:
+    """A problem to enumerate: scores of rows, labels (row, name, annotator), pairs (a, b, same, annotator)."""
+
+    def __init__(self, scores, labels, pairs, confusion_prior, rate_prior):
+        self.scores, self.labels, self.pairs = scores, labels, pairs
+        self.confusion_prior, self.rate_prior = confusion_prior, rate_prior
+        n, n_classes = scores.shape
+        n_annotators, _, n_names = confusion_prior.shape
+        self.z = assignments(n, n_classes)
+        self.log_scores = scores[np.arange(n), self.z].sum(axis=1)
+        self.counts = np.array([counts_of(z, labels, pairs, n_annotators, n_classes, n_names) for z in self.z])
+
+    def _split(self, counts):
+        cut = self.confusion_prior.size
+        return counts[:cut].reshape(self.confusion_prior.shape), counts[cut:].reshape(self.rate_prior.shape)
+
+    def log_marginal(self, counts):
+        """Return ln ∫ p(statements | rates) p(rates) d rates for (expected) counts, in closed form."""
+        said, judged = self._split(counts)
+        return float(
+            (log_beta(self.confusion_prior + said) - log_beta(self.confusion_prior)).sum()
+            + (log_beta(self.rate_prior + judged) - log_beta(self.rate_prior)).sum()
+        )
+
+    def exact(self):
+        """Return the exact log evidence, marginals (n, classes) and mean rates, all rates integrated out."""
+        log_joint = self.log_scores + np.array([self.log_marginal(counts) for counts in self.counts])
+        weights = np.exp(log_joint - logsumexp(log_joint))
+        said, judged = self._split(np.zeros(self.counts.shape[1]))
+        means = [np.zeros_like(said), np.zeros_like(judged)]
+        for weight, counts in zip(weights, self.counts, strict=True):
+            for place, (found, prior) in enumerate(
+                zip(self._split(counts), (self.confusion_prior, self.rate_prior), strict=True)
+            ):
+                means[place] += weight * (prior + found) / (prior + found).sum(axis=-1, keepdims=True)
+        return float(logsumexp(log_joint)), self.marginals(weights), means
+
+    def marginals(self, weights):
+        """Return the marginals (n, classes) of weighted assignments."""
+        n, n_classes = self.scores.shape
+        return np.stack([[weights[self.z[:, row] == c].sum() for c in range(n_classes)] for row in range(n)])
+
+    def best_bound(self, start):
+        """Return the highest bound over q(z) q(rates), q(z) any distribution over assignments, and its marginals.
+
+        q(rates) is put in closed form: given q(z) its best choice has counts Σ q(z) counts(z).
+        """
+
+        def negative(free):
+            q = np.exp(free - logsumexp(free))
+            mean = q @ self.counts
+            entropy = -(q * (free - logsumexp(free))).sum()
+            step = 1e-6
+            value = q @ self.log_scores + self.log_marginal(mean) + entropy
+            slope = np.array(
+                [
+                    (self.log_marginal(mean + step * unit) - self.log_marginal(mean - step * unit)) / (2 * step)
+                    for unit in np.eye(len(mean))
+                ]
+            )
+            by_q = self.log_scores + self.counts @ slope - (free - logsumexp(free)) - 1
+            return -value, -q * (by_q - q @ by_q)
+
+        found = minimize(negative, start, jac=True, method="L-BFGS-B", options={"maxiter": 2000, "ftol": 1e-15})
+        return -found.fun, self.marginals(np.exp(found.x - logsumexp(found.x)))
+
+
+def expected_log_by_quadrature(a, b):
+    """Return E ln π and E ln(1 − π) under Beta(a, b), by quadrature."""
+    q = beta(a, b)
+    return tuple(quad(lambda p, f=f: f(p) * q.pdf(p), 0, 1, epsabs=1e-12)[0] for f in (np.log, lambda p: np.log1p(-p)))
