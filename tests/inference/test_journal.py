@@ -145,6 +145,10 @@ def test_a_file_from_elsewhere_runs_no_code(tmp_path):
         (tmp_path / "pass").write_bytes(pickle.dumps(evil))
         with pytest.raises(ForeignFileError, match="has no place in a checkpoint"):
             read_record(tmp_path / "pass")
+    # A class that a module of sidelight has imported.
+    (tmp_path / "pass").write_bytes(b"csidelight.inference.journal\nPath\n.")
+    with pytest.raises(ForeignFileError, match="has no place in a checkpoint"):
+        read_record(tmp_path / "pass")
     (tmp_path / "pass").write_bytes(b"not a pickle")
     with pytest.raises(ForeignFileError, match="is not a checkpoint"):
         read_record(tmp_path / "pass")

@@ -1,13 +1,13 @@
-"""From many components to few: merge the two that lose least by it, again and again, and keep the best of all stages.
+"""From many components to few: merge the two that lose least by it, again and again, and choose among all stages.
 
 An ascent finds the best place near its start, and pruning removes a component only where one move by itself raises the
 objective. Merging goes on through stages that are worse than the last one, so that it gets past them: of all numbers of
-components on the way down, the one with the highest objective is kept (Figueiredo and Jain 2002 go the same way).
-Which two to merge is read off the statistics, without a pass over the rows: what the family's evidence, the entropy of
-the assignments and the weights would lose.
+components on the way down, the one with the highest objective is kept (Figueiredo and Jain 2002 go the same way), or
+a smaller one that is nearly as good. Which two to merge is read off the statistics, without a pass over the rows:
+what the family's evidence, the entropy of the assignments and the weights would lose.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -63,8 +63,8 @@ def opening(mixture: Mixture, statistics: Statistics, *, tol: float) -> Stage:
     return learn_prior(_ascended(mixture, state_of(mixture, statistics), _FIRST_STEPS, tol), tol)
 
 
-def agglomerate(stage: Stage, shrink: Shrink, owners: Owners, *, tol: float, least: int = 1) -> Stage:
-    """Merge the components of a stage down to ``least`` and return the stage with the highest objective.
+def agglomerate(stage: Stage, shrink: Shrink, owners: Owners, *, tol: float, least: int = 1) -> list[Stage]:
+    """Merge the components of a stage down to ``least`` and return all stages, this one first.
 
     Two components that different labels own are never merged. Families that learn their prior do so at every stage.
 
@@ -79,7 +79,7 @@ def agglomerate(stage: Stage, shrink: Shrink, owners: Owners, *, tol: float, lea
         Smallest change of the objective worth a further step.
     least : int
     """
-    best = stage
+    stages = [stage]
     while len(stage.mixture.weights.classes) > least:
         expectation = stage.mixture.expect(stage.state)
         groups = _merged_groups(stage, expectation, owners(expectation), least)
@@ -88,8 +88,27 @@ def agglomerate(stage: Stage, shrink: Shrink, owners: Owners, *, tol: float, lea
         smaller = shrink(stage.mixture, np.unique(groups, return_index=True)[1])
         start = regrouped(smaller, stage.mixture, expectation, groups)
         stage = learn_prior(_ascended(smaller, start, _STEPS, tol), tol)
-        best = max(best, stage, key=lambda found: found.objective)
-    return best
+        stages.append(stage)
+    return stages
+
+
+def highest(stages: Sequence[Stage]) -> Stage:
+    """Return the stage with the highest objective, the first of several."""
+    return max(stages, key=lambda stage: stage.objective)
+
+
+def worth_its_components(stages: Sequence[Stage], parsimony: float) -> Stage:
+    """Return the stage with the highest objective after its components are paid for.
+
+    Clusters are seldom as regular as the components of a mixture, so with enough rows the objective rises as long as
+    components are added. With G(k) how far the objective with k components is above that of the last stage, which has
+    fewest, the stage is kept with the highest G(k) − parsimony · max G · ln k: each time the components double, they
+    must add the share parsimony · ln 2 of all that can be gained. With parsimony 0 it is the highest stage.
+    """
+    gain = highest(stages).objective - stages[-1].objective
+    return max(
+        stages, key=lambda stage: stage.objective - parsimony * gain * np.log(len(stage.mixture.weights.classes))
+    )
 
 
 def learn_prior(stage: Stage, tol: float) -> Stage:

@@ -105,6 +105,7 @@ class _Records(pickle.Unpickler):
             return super().find_class(module, name)
         if module.startswith("sidelight.") and "." not in name:
             found = super().find_class(module, name)
-            if isinstance(found, type):
+            # What a module of sidelight imports from elsewhere is not sidelight's.
+            if isinstance(found, type) and found.__module__.startswith("sidelight."):
                 return found
         raise pickle.UnpicklingError(f"{module}.{name} has no place in a checkpoint")

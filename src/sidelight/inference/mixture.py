@@ -227,16 +227,20 @@ class Mixture:
 
     def assign(self, state: MixtureState) -> Iterator[Assignment]:
         """Pass over all rows and yield how they are assigned, chunk by chunk, then coupling by coupling."""
-        visit = self.visit(state)
-        yield from self._assign_alone(visit, visit.evaluator)
+        yield from self.assign_alone(state)
         yield from self.assign_coupled(state)
+
+    def assign_alone(self, state: MixtureState) -> Iterator[Assignment]:
+        """Yield how rows that no coupling takes are assigned."""
+        visit = self.visit(state)
+        return self._visited(visit, visit.evaluator)
 
     def assign_predictively(self, state: MixtureState) -> Iterator[Assignment]:
         """Yield how rows that no coupling takes are assigned by predictive densities."""
         visit = self.visit(state)
-        yield from self._assign_alone(visit, visit.predictive)
+        return self._visited(visit, visit.predictive)
 
-    def _assign_alone(self, visit: Visit, make_scorer: Callable[[], Scorer]) -> Iterator[Assignment]:
+    def _visited(self, visit: Visit, make_scorer: Callable[[], Scorer]) -> Iterator[Assignment]:
         def assignment(scorer: Scorer, chunk: slice) -> Assignment:
             return visit.assignment(scorer, self.alone, chunk)
 

@@ -7,7 +7,8 @@ import numpy as np
 
 from sidelight._typing import FloatArray, IntArray
 from sidelight.couplings.potts import PottsField, atoms_of, lay_stages
-from sidelight.estimators.base.clusters import KeptHistory, Layout, lay_out
+from sidelight.estimators.base.annotated import AnnotatedFit, consensus
+from sidelight.estimators.base.clusters import Layout, lay_out
 from sidelight.estimators.base.conjugate_gaussians import (
     CONJUGATE_COVARIANCE_TYPES,
     ConjugateGaussians,
@@ -17,6 +18,7 @@ from sidelight.estimators.base.conjugate_gaussians import (
 )
 from sidelight.estimators.base.emission import EmissionSettings
 from sidelight.estimators.base.expected_gaussians import expected_gaussians
+from sidelight.estimators.base.kept import KeptHistory
 from sidelight.estimators.base.model import Ascent, Fitted, Model, Plan
 from sidelight.estimators.base.noise import NoiseComponent
 from sidelight.estimators.bayesian.components import classes_of, most_components, pulls_away
@@ -51,7 +53,7 @@ _LEAST_WEIGHT = 1e-12
 
 
 @register
-class BayesianMixture(KeptHistory, NoiseComponent, StreamFollower):
+class BayesianMixture(KeptHistory, NoiseComponent, AnnotatedFit, StreamFollower):
     """Mixture with priors on everything, which finds the number of clusters and listens to labels, links and blocks.
 
     Variational Bayes for a finite mixture or a Dirichlet process (Blei and Jordan 2006) of Gaussian, categorical,
@@ -115,6 +117,11 @@ class BayesianMixture(KeptHistory, NoiseComponent, StreamFollower):
         As in scikit-learn's BayesianGaussianMixture, in place of ``prior_rows`` and ``prior_scale``.
     prune : bool, default True
         Whether to drop and merge components where that raises the bound.
+    parsimony : float, default 0.05
+        What clusters must be worth where the search of ``covariance_type="auto"`` finds their number without side
+        information: each time their number doubles, they must add the share parsimony · ln 2 of all that clusters can
+        add to the bound. Real clusters are seldom normal, and the bound alone splits them where there are many rows. 0
+        goes by the bound alone.
     noise : bool or float, optional
         Whether there is a further component for rows that belong nowhere: True learns its share of the rows (a few
         percent are expected), a number between 0 and 1 is the share. Its density is constant, one over the widths of
@@ -165,6 +172,9 @@ class BayesianMixture(KeptHistory, NoiseComponent, StreamFollower):
     history_ : list of Snapshot
         Bound, weights and parameters before every step.
     n_iter_, converged_ : int, bool
+    annotators_, annotation_report_ : list of AnnotatorRow, AnnotatorReport or None
+        How reliable each annotator is, with an interval, and everything else that was learned about them; empty and
+        None without annotators.
 
     Examples
     --------
@@ -177,10 +187,13 @@ class BayesianMixture(KeptHistory, NoiseComponent, StreamFollower):
     [0, 1, 'new 1']
     """
 
-    takes: ClassVar[frozenset[str]] = frozenset({"labels", "must_link", "cannot_link", "blocks", "confidence"})
+    takes: ClassVar[frozenset[str]] = frozenset(
+        {"labels", "must_link", "cannot_link", "blocks", "confidence", "annotators"}
+    )
 
     passes_expected = 30
     takes_missing = True
+    components_have_classes = False
 
     def __init__(
         self,
@@ -201,6 +214,7 @@ class BayesianMixture(KeptHistory, NoiseComponent, StreamFollower):
         degrees_of_freedom_prior: float | None = None,
         covariance_prior: Any = None,
         prune: bool = True,
+        parsimony: float = 0.05,
         noise: bool | float | None = None,
         min_cluster_size: float = 1,
         init_params: str = "auto",
@@ -231,6 +245,7 @@ class BayesianMixture(KeptHistory, NoiseComponent, StreamFollower):
         self.degrees_of_freedom_prior = degrees_of_freedom_prior
         self.covariance_prior = covariance_prior
         self.prune = prune
+        self.parsimony = parsimony
         self.noise = noise
         self.min_cluster_size = min_cluster_size
         self.init_params = init_params
@@ -250,6 +265,7 @@ class BayesianMixture(KeptHistory, NoiseComponent, StreamFollower):
         for name in ("concentration", "prior_rows", "prior_scale", "mean_precision_prior"):
             if getattr(self, name) is not None:
                 check_number(name, getattr(self, name), least=np.finfo(float).tiny)
+        check_number("parsimony", self.parsimony, least=0)
         self._check_noise()
         if not (isinstance(self.min_cluster_size, float) and 0 < self.min_cluster_size < 1):
             check_integer("min_cluster_size", self.min_cluster_size, least=1)
@@ -321,6 +337,17 @@ class BayesianMixture(KeptHistory, NoiseComponent, StreamFollower):
 
     # --- the fit -----------------------------------------------------------------------------------------------------
 
+    def _fit(self, problem: Problem, survey: Survey) -> Fitted:
+        """Fit; with annotators to what they agree on, then to what each of them says."""
+        if problem.side.annotations is None:
+            return super()._fit(problem, survey)
+        agreed = super()._fit(problem._replace(side=consensus(problem.side)), survey)
+        return self._fit_annotated(agreed, problem, survey)
+
+    def _store(self, fitted: Fitted, side: SideInformation) -> None:
+        super()._store(fitted, side)
+        self._store_annotators(fitted, side)
+
     def _plan(self, problem: Problem, survey: Survey, few: StartRows, random: np.random.RandomState) -> Plan:
         """Search for structure and number of components by the bound, unless both structure and prior are given."""
         if not self._searches():
@@ -334,7 +361,10 @@ class BayesianMixture(KeptHistory, NoiseComponent, StreamFollower):
         gaussian = self._schema.of_family("gaussian")
         priors = {name: self._expected(problem, survey, gaussian, name) for name in structures(len(gaussian))}
         families = learned_families(self._schema, survey, priors)
-        found = search(families, lambda family: self._sample(rows, family, layout, survey, backend, random), random)
+        parsimony = self.parsimony if problem.side.is_empty else 0.0
+        found = search(
+            families, lambda family: self._sample(rows, family, layout, survey, backend, random), parsimony, random
+        )
         self.covariance_type_ = found.structure
         return plan_from(found, label_names, random)
 
@@ -354,7 +384,7 @@ class BayesianMixture(KeptHistory, NoiseComponent, StreamFollower):
 
         Rows without labels then count less where they pull the classes away from their labels.
         """
-        steps = Steps.after(ascent, self.max_iter, self.tol, self.callbacks or ())
+        steps = Steps.after(ascent, self.max_iter, self.tol, self._watchers(self.callbacks))
         fit = self._pruned(with_learned_prior(ascent.fit, steps), ascent.total_weight, problem.side, steps)
         classes = classes_of(fit, problem.side)
         if self.unlabelled_weight == "auto" and pulls_away(fit, problem.side, classes):
@@ -380,7 +410,7 @@ class BayesianMixture(KeptHistory, NoiseComponent, StreamFollower):
     def _first_fit(self, batch: Problem, survey: Survey) -> Fit:
         """Return the fit to the first batch of a stream."""
         ascent = self._ascend(batch, survey)
-        steps = Steps.after(ascent, self.max_iter, self.tol, self.callbacks or ())
+        steps = Steps.after(ascent, self.max_iter, self.tol, self._watchers(self.callbacks))
         fit = self._pruned(ascent.fit, ascent.total_weight, batch.side, steps)
         self._history = ascent.recorder.of(fit.trace.start)
         return fit

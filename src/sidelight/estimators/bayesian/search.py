@@ -13,7 +13,7 @@ from sidelight.estimators.base.model import Plan
 from sidelight.estimators.bayesian.components import label_sums, shrunk
 from sidelight.estimators.starts.sample import STARTS, Sample, StartRows, statistics_of_groups
 from sidelight.estimators.starts.ward import ward_groups
-from sidelight.inference.agglomeration import Stage, agglomerate, opening
+from sidelight.inference.agglomeration import Stage, agglomerate, highest, opening, worth_its_components
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.protocols import AnyFamily
 from sidelight.tables.schema import Schema
@@ -62,9 +62,10 @@ def most_groups(few: StartRows, n_labels: int) -> int:
 def search(
     families: Mapping[str, AnyFamily],
     sample_of: Callable[[AnyFamily], Sample],
+    parsimony: float,
     random: np.random.RandomState,
 ) -> Found:
-    """Merge components down from Ward's tree with every family, and return where the bound was highest.
+    """Merge components down from Ward's tree with every family, and return a stage of the one with the highest bound.
 
     A family that is behind one with more parameters before the first merge is not merged at all. Surplus components
     cost most where they have most parameters, so it would fall back further.
@@ -75,10 +76,12 @@ def search(
         By the name of their structure, those with most parameters first.
     sample_of : callable
         Puts the rows to search by into a mixture of a family.
+    parsimony : float
+        What components cost; see :func:`~sidelight.inference.agglomeration.worth_its_components`.
     random : RandomState
     """
     groups: IntArray | None = None
-    best: tuple[str, Stage] | None = None
+    best: tuple[str, list[Stage]] | None = None
     ahead = -np.inf
     for name, family in families.items():
         sample = sample_of(family)
@@ -89,17 +92,17 @@ def search(
         if first.objective < ahead:
             continue
         ahead = first.objective
-        stage = agglomerate(
+        stages = agglomerate(
             first,
             shrunk,
             lambda expectation: _owners(label_sums(expectation)),
             tol=tol,
             least=max(sample.layout.n_labelled, 1),
         )
-        if best is None or stage.objective > best[1].objective:
-            best = name, stage
+        if best is None or highest(stages).objective > highest(best[1]).objective:
+            best = name, stages
     assert best is not None
-    name, stage = best
+    name, stage = best[0], worth_its_components(best[1], parsimony)
     return Found(stage.mixture.family, name, len(stage.mixture.weights.classes), stage.state.afresh())
 
 

@@ -10,9 +10,10 @@ from sklearn.cluster import KMeans
 
 from sidelight._storable import storable
 from sidelight._typing import FloatArray, IntArray
-from sidelight.estimators.base.clusters import KeptHistory, Layout, classes_one_to_one, lay_out
+from sidelight.estimators.base.clusters import Layout, classes_one_to_one, lay_out
 from sidelight.estimators.base.conjugate_gaussians import ConjugateGaussians, given_prior
 from sidelight.estimators.base.emission import EmissionSettings
+from sidelight.estimators.base.kept import KeptHistory
 from sidelight.estimators.base.mixture import MixtureEstimator
 from sidelight.estimators.base.model import Ascent, Fitted, Model
 from sidelight.estimators.bayesian.components import most_components
