@@ -3,11 +3,13 @@
 All runs are in this process, with the compiled loops and BLAS at one thread. Where a ratio is printed, the runs take
 turns and the smallest CPU time of each counts.
 
-    python benchmarks/links.py [pairs|graphs] [--repeats N]
+    python benchmarks/links.py [pairs|random|graphs] [--repeats N] [--links 1000000]
 """
 
 import argparse
+import resource
 import time
+from functools import partial
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -113,6 +115,41 @@ def pairs(repeats):
         print(f"  {name:<50} {seconds:6.2f} s  {seconds / quickest[0]:5.2f} of the plain pass")
 
 
+def random_links(repeats, n_links):
+    """Print the time and memory of E-steps with random links among a million rows, beyond the pass without links."""
+    rng = np.random.default_rng(0)
+    n = 1_000_000
+    X, truth = blobs(n, N_FEATURES, N_CLASSES, rng)
+    plain, plain_state = mixture_and_state(X, truth, N_CLASSES)
+    ends = rng.integers(n, size=(n_links, 2))
+    ends = ends[ends[:, 0] != ends[:, 1]]
+    same = truth[ends[:, 0]] == truth[ends[:, 1]]
+    build = lambda: SideInformation.build(n, must_link=ends[same], cannot_link=ends[~same])  # noqa: E731
+    side = report(f"side information of {n_links} random links", build)
+    in_links = report("chunklets", lambda: linked_rows(side))
+    draws = np.ones(len(in_links.starts))
+    coupling = report("plan", lambda: link_graphs(in_links, np.arange(N_CLASSES), draws=draws))
+    mixture, state = mixture_and_state(X, truth, N_CLASSES, (coupling,))
+    plain.expect(plain_state)
+    before = peak_memory()
+    for number in range(repeats):
+        without = cpu_seconds(lambda: plain.expect(plain_state))
+        start = time.process_time()
+        expectation = mixture.expect(state)
+        beyond = time.process_time() - start - without
+        state = mixture.maximise(expectation, state)
+        print(
+            f"  E-step {number + 1}: {beyond:6.2f} s beyond the {without:.2f} s of the plain pass, "
+            f"{peak_memory() - before:6.0f} MB more than before the first",
+            flush=True,
+        )
+
+
+def peak_memory():
+    """Return the largest memory so far, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
 def graphs(repeats):
     """Print the time of inference on random links, a random tree, a chain and many triangles."""
     del repeats
@@ -148,14 +185,15 @@ def graphs(repeats):
     measure("triangles", 300_000, sides, False)
 
 
-PARTS = {"pairs": pairs, "graphs": graphs}
-
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("part", nargs="?", choices=list(PARTS), help="what to measure; everything by default")
+    names = ["pairs", "random", "graphs"]
+    parser.add_argument("part", nargs="?", choices=names, help="what to measure; everything by default")
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--links", type=int, default=N_LINKS, help="number of random links")
     arguments = parser.parse_args()
-    for part in [arguments.part] if arguments.part else PARTS:
+    parts = dict(zip(names, (pairs, partial(random_links, n_links=arguments.links), graphs), strict=True))
+    for part in [arguments.part] if arguments.part else names:
         print(f"== {part}")
         with threadpool_limits(1, user_api="blas"):
-            PARTS[part](arguments.repeats)
+            parts[part](arguments.repeats)

@@ -8,6 +8,7 @@ import numpy as np
 
 from sidelight._typing import IntArray
 from sidelight.couplings.link_graph import HARD, SOFT, LinkedRows, LinkGraphs, Prior, link_graphs, linked_rows, plan
+from sidelight.estimators.base.annotated import AnnotatedFit, consensus
 from sidelight.estimators.base.clusters import Layout
 from sidelight.estimators.base.link_mixture import LINK_STARTS, LinkMixture, LinkStart
 from sidelight.estimators.base.model import Fitted, Model
@@ -35,7 +36,7 @@ _DECIDED = SOFT._replace(classes=HARD.classes)
 
 
 @register
-class EquivalenceMixture(LinkMixture):
+class EquivalenceMixture(AnnotatedFit, LinkMixture):
     """Gaussian mixture with links between rows as equivalence constraints (GMM-EC; Shental et al. 2004).
 
     Rows bound by must-links and blocks form chunklets, which have one class each; cannot-links keep chunklets apart.
@@ -97,6 +98,9 @@ class EquivalenceMixture(LinkMixture):
         Whether inference on the links is exact, so that every step raises the objective.
     violations_ : Violations
         Statements that ``labels_`` break.
+    annotators_, annotation_report_ : list of AnnotatorRow, AnnotatorReport or None
+        How reliable each annotator is, with an interval, and everything else that was learned about them; empty and
+        None without annotators.
 
     Examples
     --------
@@ -108,7 +112,9 @@ class EquivalenceMixture(LinkMixture):
     [0, 1, 0, 1, 0, 1]
     """
 
-    takes: ClassVar[frozenset[str]] = frozenset({"labels", "must_link", "cannot_link", "blocks", "confidence"})
+    takes: ClassVar[frozenset[str]] = frozenset(
+        {"labels", "must_link", "cannot_link", "blocks", "confidence", "annotators"}
+    )
     starts: ClassVar[Mapping[str, LinkStart]] = LINK_STARTS
 
     def __init__(
@@ -181,6 +187,13 @@ class EquivalenceMixture(LinkMixture):
         return Model(class_weights, couplings, row_weights, side.labels if layout.n_labelled else None)
 
     def _fit(self, problem: Problem, survey: Survey) -> Fitted:
+        """Fit to what is certain; with annotators to what they agree on, then to what each of them says."""
+        if problem.side.annotations is None:
+            return self._fit_links(problem, survey)
+        agreed = self._fit_links(problem._replace(side=consensus(problem.side)), survey)
+        return self._fit_annotated(agreed, problem, survey)
+
+    def _fit_links(self, problem: Problem, survey: Survey) -> Fitted:
         """Fit; where links may be wrong, also as if they were certain, and relax that fit."""
         ascent = self._ascend(problem, survey)
         fitted = Fitted(ascent.fit, ascent.total_weight)
@@ -202,12 +215,13 @@ class EquivalenceMixture(LinkMixture):
         if relaxed.objectives[-1] <= at_certain + _DECISIVE:
             return fitted._replace(fit=Fit(mixture, begin))
         for progress in heard:
-            for callback in self.callbacks or ():
+            for callback in self._watchers(self.callbacks):
                 callback(progress)
         return fitted._replace(fit=Fit(mixture, relaxed))
 
     def _store(self, fitted: Fitted, side: SideInformation) -> None:
         super()._store(fitted, side)
+        self._store_annotators(fitted, side)
         self.exact_ = all(coupling.monotone for coupling in fitted.fit.mixture.couplings)
 
     def _decided_together(self, mixture: Mixture, state: MixtureState) -> Iterator[tuple[IntArray, IntArray]]:

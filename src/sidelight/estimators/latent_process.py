@@ -16,8 +16,9 @@ from sidelight.admixture.scaling import refuse_infinity, survey_scaling
 from sidelight.admixture.starts import kmeans_starts
 from sidelight.admixture.unseen_rows import RowLogLikelihoods, row_log_likelihoods, row_shares
 from sidelight.estimators.base.all_or_nothing import all_or_nothing
-from sidelight.estimators.base.clusters import KeptPosterior, cluster_order
+from sidelight.estimators.base.clusters import cluster_order
 from sidelight.estimators.base.features import PosteriorFeatures
+from sidelight.estimators.base.kept import KeptPosterior
 from sidelight.estimators.registry import register
 from sidelight.inference.executors.threads import Threads, one_blas_thread
 from sidelight.inference.loop import Trace, ascend_from, refuse_unbounded, warn_unless_converged
@@ -219,7 +220,7 @@ class LatentProcessDecomposition(KeptPosterior, PosteriorFeatures):
                 max_iter=self.max_iter,
                 tol=self.tol,
                 total_weight=len(table),
-                callbacks=self.callbacks or (),
+                callbacks=self._watchers(self.callbacks),
                 verbose=self.verbose,
             )
             warn_unless_converged(trace, self.max_iter)

@@ -31,13 +31,32 @@ _FEW_FEATURES = 8
 _NEW_ROW_NEIGHBOURS = 5
 
 
+class Join(NamedTuple):
+    """Inner nodes (m,) of a tree, and the two nodes that each joins."""
+
+    nodes: IntArray
+    left: IntArray
+    right: IntArray
+
+
 class Dendrogram(NamedTuple):
-    """A binary tree of rows: node n + i joins ``left[i]`` and ``right[i]``; the root has the parent -1."""
+    """A binary tree of rows: node n + i joins ``left[i]`` and ``right[i]``; the root has the parent -1.
+
+    ``levels`` has the inner nodes from the leaves up; none is above another one of its level.
+    """
 
     n_rows: int
     left: IntArray
     right: IntArray
     parent: IntArray
+    levels: tuple[Join, ...]
+
+    def sums(self, values: FloatArray) -> FloatArray:
+        """Return the sums (nodes, k) of values (n, k) over the rows below every node."""
+        found = np.concatenate([values, np.zeros((self.n_rows - 1, values.shape[1]))])
+        for nodes, left, right in self.levels:
+            found[nodes] = found[left] + found[right]
+        return found
 
 
 def ward_tree(points: FloatArray) -> Dendrogram:
@@ -47,7 +66,17 @@ def ward_tree(points: FloatArray) -> Dendrogram:
     parent = np.full(2 * n - 1, -1)
     for side in (0, 1):
         parent[merged[:, side]] = n + np.arange(n - 1)
-    return Dendrogram(n, merged[:, 0], merged[:, 1], parent)
+    return Dendrogram(n, merged[:, 0], merged[:, 1], parent, _levels(n, merged))
+
+
+def _levels(n: int, merged: IntArray) -> tuple[Join, ...]:
+    """Return the inner nodes by their height above the leaves."""
+    heights = [0] * n
+    for left, right in merged.tolist():
+        heights.append(1 + max(heights[left], heights[right]))
+    by_height = np.argsort(heights[n:], kind="stable")
+    starts = np.flatnonzero(np.diff(np.array(heights[n:])[by_height])) + 1
+    return tuple(Join(n + at, *merged[at].T) for at in np.split(by_height, starts) if len(at))
 
 
 class Cuts(NamedTuple):
@@ -80,10 +109,9 @@ class Cuts(NamedTuple):
 def sum_cuts(tree: Dendrogram, lesson: Lesson, precision: float, resolution: float) -> Cuts:
     """Sum over all cuts, from the leaves up."""
     n = tree.n_rows
-    counts = np.zeros((2 * n - 1, lesson.n_classes))
-    counts[lesson.rows] = lesson.one_hot()
-    for node, (left, right) in enumerate(zip(tree.left, tree.right, strict=True), start=n):
-        counts[node] = counts[left] + counts[right]
+    labels = np.zeros((n, lesson.n_classes))
+    labels[lesson.rows] = lesson.one_hot()
+    counts = tree.sums(labels)
     here = log_dirichlet_multinomial(counts, precision)
     clusters = np.arange(n - 1, 0, -1.0)
     ratio = (clusters / (resolution * lesson.n_classes)) ** 2
@@ -91,9 +119,9 @@ def sum_cuts(tree: Dendrogram, lesson: Lesson, precision: float, resolution: flo
     log_split[n:] = -np.log1p(ratio)
     log_stop[n:] = np.log(ratio) - np.log1p(ratio)
     log_sum = here.copy()
-    for node in (np.flatnonzero(counts[n:].any(axis=1)) + n).tolist():
-        below = log_sum[tree.left[node - n]] + log_sum[tree.right[node - n]]
-        log_sum[node] = np.logaddexp(log_stop[node] + here[node], log_split[node] + below)
+    for nodes, left, right in tree.levels:
+        below = log_sum[left] + log_sum[right]
+        log_sum[nodes] = np.logaddexp(log_stop[nodes] + here[nodes], log_split[nodes] + below)
     return Cuts(counts, log_stop, log_split, log_sum, precision)
 
 
@@ -111,10 +139,10 @@ def expected_shares(tree: Dendrogram, cuts: Cuts) -> FloatArray:
     predicted = _predicted(cuts.counts, cuts.precision)
     reached, shares = np.zeros(2 * n - 1), np.zeros_like(predicted)
     reached[-1] = 1.0
-    for node in range(2 * n - 2, n - 1, -1):
-        so_far = shares[node] + reached[node] * stop[node] * predicted[node]
-        for child in (tree.left[node - n], tree.right[node - n]):
-            shares[child], reached[child] = so_far, reached[node] * (1 - stop[node])
+    for nodes, left, right in reversed(tree.levels):
+        so_far = shares[nodes] + (reached[nodes] * stop[nodes])[:, None] * predicted[nodes]
+        for child in (left, right):
+            shares[child], reached[child] = so_far, reached[nodes] * (1 - stop[nodes])
     return normalised(shares[:n] + reached[:n, None] * predicted[:n])
 
 

@@ -9,9 +9,10 @@ from sidelight.metrics.scores import (
     purity_accuracy_score,
     purity_score,
 )
-from sidelight.metrics.violations import Violations, violations
+from sidelight.metrics.violations import Suspicions, Violations, violations
 
 __all__ = [
+    "Suspicions",
     "Violations",
     "balanced_rand_score",
     "clustering_accuracy_score",

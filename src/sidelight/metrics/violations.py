@@ -8,12 +8,60 @@ from scipy.optimize import linear_sum_assignment
 
 from sidelight._html import html_table
 from sidelight._storable import storable
-from sidelight._typing import BoolArray, IntArray
+from sidelight._typing import BoolArray, FloatArray, IntArray
 from sidelight.side import SideInformation
 from sidelight.side.parsing import as_vector, encode_complete, refuse_missing
 
 # How many broken statements of a kind notebooks show.
 _SHOWN = 10
+
+
+@storable("Suspicions")
+@dataclass(frozen=True, eq=False)
+class Suspicions:
+    """How probable it is that links are wrong, judged by the table and all other statements.
+
+    Attributes
+    ----------
+    pairs : (q, 2) int
+        All links, the most suspicious first.
+    must_link : (q,) bool
+        Which of them are must-links.
+    wrong : (q,) float
+        Probability that the link is wrong.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidelight import SideInformation
+    >>> from sidelight.metrics import Suspicions
+    >>> side = SideInformation.build(4, must_link=[(0, 1), (1, 2)], cannot_link=[(2, 3)])
+    >>> found = Suspicions.of(side, np.array([0.1, 0.8, 0.2]))
+    >>> found.pairs.tolist(), found.odds.round(2).tolist(), found.doubtful.tolist()
+    ([[1, 2], [2, 3], [0, 1]], [4.0, 0.25, 0.11], [[1, 2]])
+    """
+
+    pairs: IntArray
+    must_link: BoolArray
+    wrong: FloatArray
+
+    @classmethod
+    def of(cls, side: SideInformation, wrong: FloatArray) -> "Suspicions":
+        """Sort links by the probability (q,) that they are wrong, which is given for must-links first."""
+        pairs = np.concatenate([side.must_link, side.cannot_link])
+        order = np.argsort(-wrong, kind="stable")
+        return cls(pairs[order], order < len(side.must_link), wrong[order])
+
+    @property
+    def odds(self) -> FloatArray:
+        """Odds that each link is wrong: 3 means three to one."""
+        wrong = np.clip(self.wrong, 1e-12, 1 - 1e-12)
+        return np.asarray(wrong / (1 - wrong))
+
+    @property
+    def doubtful(self) -> IntArray:
+        """Links (m, 2) that are more probably wrong than right, the most suspicious first."""
+        return self.pairs[self.wrong > 0.5]
 
 
 @storable("Violations")
@@ -33,6 +81,8 @@ class Violations:
         Rows outside the cluster that holds most of their block.
     n_labels, n_must_link, n_cannot_link, n_blocks : int
         Number of statements of each kind: labelled rows, links, and rows in blocks of at least two.
+    suspicions : Suspicions, optional
+        How probable it is that each link is wrong, by estimators that tell: see `GuidedMixture`.
 
     Examples
     --------
@@ -51,6 +101,7 @@ class Violations:
     n_must_link: int
     n_cannot_link: int
     n_blocks: int
+    suspicions: Suspicions | None = None
 
     @property
     def total(self) -> int:

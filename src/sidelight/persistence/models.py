@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +124,9 @@ def _encoded(model: Any) -> dict[str, bytes]:
     if not is_estimator(type(model)):
         known = ", ".join(name for name, _ in all_estimators())
         raise TypeError(f"model must be an estimator of sidelight, not {type(model).__name__}; one of {known}.")
+    if hasattr(model, "_skl_callbacks"):
+        # What watches a fit is not part of the model.
+        model = copy(model).set_callbacks()
     encoder = Encoder()
     content = {"format": FORMAT, "sidelight": __version__, "model": encoder.encode(model, (type(model).__name__,))}
     described = json.dumps(content, allow_nan=False, indent=1).encode("ascii") + b"\n"

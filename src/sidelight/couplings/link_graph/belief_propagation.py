@@ -19,9 +19,9 @@ from sidelight.kernels.loops import log_sum, shares
 
 SOFTENING = 1e-3
 # Damping: the share of an old message, in the logarithm, that is kept once messages do not converge within some sweeps.
-_DAMPING, _PATIENCE = 0.4, 12
-_MAX_SWEEPS = 300
-_TOLERANCE = 1e-5
+DAMPING, PATIENCE = 0.4, 12
+MAX_SWEEPS = 300
+TOLERANCE = 1e-5
 _BLOCK_LINKS = 2048
 _MAX_TRIES = 100_000
 
@@ -93,17 +93,17 @@ def propagate(graph: LoopyGraph, scores: FloatArray, messages: Messages | None, 
     else:
         messages = Messages(messages.to_first.copy(), messages.to_second.copy())
     sweep, change, earlier, damping = 0, np.inf, np.inf, 0.0
-    while sweep < _MAX_SWEEPS and change > _TOLERANCE:
+    while sweep < MAX_SWEEPS and change > TOLERANCE:
         totals = _totals(graph, scores, messages)
         totals -= totals.max(axis=1, keepdims=True)
         change = _sweep(graph, totals, messages, message, damping)
         sweep += 1
-        if sweep % _PATIENCE == 0:
+        if sweep % PATIENCE == 0:
             # Large sparse graphs converge soonest undamped; loops that oscillate need damping.
-            damping = _DAMPING if change > earlier / 4 else damping
+            damping = DAMPING if change > earlier / 4 else damping
             earlier = change
     totals = _totals(graph, scores, messages)
-    return Propagation(totals - log_sum(totals)[:, None], messages, sweep, change <= _TOLERANCE)
+    return Propagation(totals - log_sum(totals)[:, None], messages, sweep, change <= TOLERANCE)
 
 
 def _totals(graph: LoopyGraph, scores: FloatArray, messages: Messages) -> FloatArray:

@@ -60,8 +60,9 @@ def by_softmax(scores: FloatArray) -> Choice:
 
 def by_marginals(plan: Plan, scores: FloatArray, memory: Any) -> NodeShares:
     """Choose classes by their marginal probabilities; the value is the log partition."""
-    found = infer(plan, scores, memory or None)
-    return NodeShares(found.marginals, found.log_partition, found.messages or ())
+    empty = isinstance(memory, tuple) and not memory
+    found = infer(plan, scores, None if empty else memory)
+    return NodeShares(found.marginals, found.log_partition, () if found.messages is None else found.messages)
 
 
 def by_best_assignment(plan: Plan, scores: FloatArray, memory: Any) -> NodeShares:

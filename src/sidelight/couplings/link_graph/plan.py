@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sidelight._typing import FloatArray, IntArray
+from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.couplings.link_graph import belief_propagation as bp
 from sidelight.couplings.link_graph.exact import trees
 from sidelight.couplings.link_graph.exact.direct import (
@@ -28,9 +28,13 @@ from sidelight.couplings.link_graph.exact.elimination import (
     infer_batch,
 )
 from sidelight.couplings.link_graph.feasibility import refuse_impossible_links
+from sidelight.couplings.link_graph.in_place import InPlace, is_worth_compiling
 from sidelight.couplings.link_graph.problem import LabelledNodes, LinkProblem, take_out_labelled
 from sidelight.exceptions import InfeasibleError
 from sidelight.kernels.loops import log, log_sum, potentials, shares
+
+# How often belief propagation visits a score.
+_LOOPY_SWEEPS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +46,7 @@ class Plan:
     ``pairs``; trees, also those that hang on loops, are passed over twice; loops are summed out exactly in ``batches``
     of equal shape where the tables stay small, and left to belief propagation (``loopy``) where they do not. There is
     no ``forest`` where there are only isolated nodes and pairs, which ``backend`` sums over, in NumPy or compiled.
+    Where trees and loops are many, ``in_place`` has them for compiled loops.
     """
 
     problem: LinkProblem
@@ -55,6 +60,7 @@ class Plan:
     batches: tuple[Batch, ...]
     loopy: bp.LoopyGraph | None
     backend: PairBackend
+    in_place: InPlace | None
 
     @property
     def exact(self) -> bool:
@@ -105,6 +111,10 @@ def plan(
     batches: tuple[Batch, ...] = ()
     if not alone.all():
         forest, batches, loopy = _forest(graph, edges[~alone], n_classes, max_entries, max_levels)
+    total = problem.n_nodes * n_classes if n_scores is None else n_scores
+    in_place = None
+    if forest is not None and is_worth_compiling(total if loopy is None else _LOOPY_SWEEPS * total):
+        in_place = InPlace.of(forest, batches, loopy)
     return Plan(
         problem,
         n_classes,
@@ -116,7 +126,8 @@ def plan(
         forest,
         batches,
         loopy,
-        pair_backend_for(problem.n_nodes * n_classes if n_scores is None else n_scores),
+        pair_backend_for(total),
+        in_place,
     )
 
 
@@ -142,6 +153,10 @@ def _forest(
     return forest, batches, bp.LoopyGraph.of(left, log_equal, log_different) if left else None
 
 
+# Of belief propagation in NumPy, or in place.
+Messages = bp.Messages | AnyArray
+
+
 class Inference(NamedTuple):
     """The posterior of the classes of the nodes (g, classes), and the probability (q,) that ends of an edge share one.
 
@@ -152,7 +167,7 @@ class Inference(NamedTuple):
     marginals: FloatArray
     same: FloatArray
     log_partition: float
-    messages: bp.Messages | None
+    messages: Messages | None
 
 
 class _ForestBeliefs(NamedTuple):
@@ -175,17 +190,17 @@ class _GraphBeliefs(NamedTuple):
     log_partition: float
     scores: FloatArray
     forest: _ForestBeliefs | None
+    messages: Messages | None
 
 
-def infer(plan: Plan, unary: FloatArray, messages: bp.Messages | None = None) -> Inference:
+def infer(plan: Plan, unary: FloatArray, messages: Messages | None = None) -> Inference:
     """Return marginals and log partition for log scores (g, classes) of the nodes; -inf where a class is impossible.
 
     Labels need not be marked: the plan contains them. Belief propagation may start from the messages of an earlier
     inference under the same plan.
     """
     found = _infer(plan, unary, messages)
-    last = found.forest.propagation if found.forest is not None else None
-    kept = None if last is None else last.messages
+    kept = found.messages
     if plan.contraction is None:
         return Inference(found.marginals, found.same, found.log_partition, kept)
     return Inference(
@@ -198,11 +213,12 @@ def infer(plan: Plan, unary: FloatArray, messages: bp.Messages | None = None) ->
 
 # Where the scores leave no assignment possible, normalising divides zero by zero; that is refused at the end.
 @np.errstate(invalid="ignore")
-def _infer(plan: Plan, unary: FloatArray, messages: bp.Messages | None, *, with_pairs: bool = False) -> _GraphBeliefs:
+def _infer(plan: Plan, unary: FloatArray, messages: Messages | None, *, with_pairs: bool = False) -> _GraphBeliefs:
     """Infer on the plan's graph, piece by piece."""
     scores = unary if plan.contraction is None else plan.contraction.gather(unary)
     marginals, same = np.empty_like(scores), np.empty(len(plan.graph.edges))
     log_partition, labelled, forest = 0.0, plan.labelled, None
+    last: Messages | None = None
     if labelled is not None:
         log_partition = labelled.constant + float(scores[labelled.nodes, labelled.classes].sum())
         marginals[labelled.nodes] = np.arange(plan.n_classes) == labelled.classes[:, None]
@@ -213,9 +229,15 @@ def _infer(plan: Plan, unary: FloatArray, messages: bp.Messages | None, *, with_
         totals = plan.backend.pairs(plan.pairs, scores, marginals)
         same[plan.pairs.edges] = totals.same
         log_partition += float(totals.log_partition.sum())
-    if plan.forest is not None:
-        forest, log_partition = _infer_forest(plan, plan.forest, scores, messages, same, log_partition, with_pairs)
+    if plan.in_place is not None and not with_pairs:
+        start = None if isinstance(messages, bp.Messages) else messages
+        added, last = plan.in_place.infer(scores, start, marginals, same)
+        log_partition += added
+    elif plan.forest is not None:
+        given = messages if isinstance(messages, bp.Messages) else None
+        forest, log_partition = _infer_forest(plan, plan.forest, scores, given, same, log_partition, with_pairs)
         marginals[plan.forest.nodes] = np.exp(forest.log_beliefs)
+        last = None if forest.propagation is None else forest.propagation.messages
     if labelled is not None:
         first, second = plan.graph.edges[labelled.edges].T
         same[labelled.edges] = np.einsum("ec,ec->e", marginals[first], marginals[second])
@@ -224,7 +246,7 @@ def _infer(plan: Plan, unary: FloatArray, messages: bp.Messages | None, *, with_
             "cannot_link, the labels and the scores leave no assignment that is possible; raise n_classes, or set "
             "link_confidence below 1"
         )
-    return _GraphBeliefs(marginals, same, log_partition, scores, forest)
+    return _GraphBeliefs(marginals, same, log_partition, scores, forest, last)
 
 
 def _infer_forest(
@@ -258,7 +280,7 @@ def _infer_forest(
     return _ForestBeliefs(upward, beliefs, propagation, pairs), log_partition
 
 
-def pair_marginals(plan: Plan, unary: FloatArray, messages: bp.Messages | None = None) -> FloatArray:
+def pair_marginals(plan: Plan, unary: FloatArray, messages: Messages | None = None) -> FloatArray:
     """Return the joint probabilities (q, classes, classes) of the classes of the ends of each edge.
 
     The arguments are those of :func:`infer`.

@@ -1,50 +1,21 @@
-"""How the rows of a table on a cluster are assigned: results stay with the partitions, and are Dask arrays."""
+"""How the rows of a table are assigned where the table is: on a cluster, results stay there and are Dask arrays."""
 
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from sidelight._typing import AnyArray, FloatArray, IntArray, LabelArray
-from sidelight.estimators.base.clusters import Results
+from sidelight.estimators.base.results import Results, RowResults, Wanted
 from sidelight.inference.executors.threads import one_blas_thread
+from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.protocols import Assignment
 from sidelight.inference.visits import Visit
 from sidelight.side import SideInformation
 from sidelight.tables.dask import DaskTable, Future
-from sidelight.tables.power import Powers, log_jacobian
 from sidelight.tables.table import Rows
-
-
-class Wanted(NamedTuple):
-    """What is wanted of each row: the fields of :class:`Results`, and by which densities.
-
-    Parameters
-    ----------
-    classes : (components,)
-    n_classes : int
-    keep_density, keep_posterior : bool
-    predictive : bool
-        Whether rows are assigned by predictive densities.
-    powers : tuple of PowerTransform or None, optional
-        The transforms that the table went through; log densities are those of the rows before.
-    """
-
-    classes: IntArray
-    n_classes: int
-    keep_density: bool = False
-    keep_posterior: bool = False
-    predictive: bool = False
-    powers: Powers | None = None
-
-
-class PartResults(NamedTuple):
-    """The results of the rows of a part, and their evidence."""
-
-    results: Results
-    evidence: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,12 +27,15 @@ class ClusterResults:
     table : DaskTable
     wanted : Wanted
     parts : list of futures
-        :class:`PartResults` each.
+        :class:`Results` each.
+    held_evidence : float
+        Of rows that were filled in from here.
     """
 
     table: DaskTable
     wanted: Wanted
     parts: list[Future]
+    held_evidence: float = 0.0
 
     @classmethod
     def of(cls, rows: Rows, visit: Visit, wanted: Wanted) -> "ClusterResults":
@@ -72,24 +46,24 @@ class ClusterResults:
     def with_rows(self, found: Assignment) -> "ClusterResults":
         """Return the results with those of scattered rows filled in."""
         assert not isinstance(found.numbers, slice)
-        return self._changed(found.numbers, found.posterior, _filled)
+        changed = self._changed(found.numbers, found.posterior, _filled)
+        return replace(changed, held_evidence=self.held_evidence + found.evidence)
 
     def overruled(self, numbers: IntArray, classes: IntArray) -> "ClusterResults":
         """Return the results with other classes of some rows."""
         return self._changed(numbers, classes, _overruled)
 
     def evidence(self) -> float:
-        """Return the evidence of the rows that took part in the pass."""
-        return float(sum(self._gathered(_evidence_of)))
+        """Return the evidence of the rows."""
+        return float(sum(self._gathered(_evidence_of))) + self.held_evidence
 
     def sizes(self) -> IntArray:
         """Return the number of rows of each class, without noise."""
         return np.asarray(np.sum(self._gathered(_sizes_of), axis=0))
 
-    def numbered(self, rank: IntArray, order: IntArray) -> "ClusterResults":
-        """Return the results with every class under its new number, and the columns of the posterior in that order."""
-        client = self.table.client
-        return replace(self, parts=client.map(_numbered, self.parts, rank=rank, order=order, pure=False))
+    def numbered(self, order: IntArray) -> "ClusterResults":
+        """Return the results with every class under its place in an order; noise stays -1."""
+        return replace(self, parts=self.table.client.map(_numbered, self.parts, order=order, pure=False))
 
     def array(self, name: str) -> Any:
         """Return a field of the results of all rows as a Dask array with the partitions of the table that have rows."""
@@ -127,60 +101,48 @@ class ClusterResults:
         return self.table.client.gather(self.table.client.map(ask, self.parts, pure=False))
 
 
-def part_results(rows: Rows, visit: Visit, wanted: Wanted) -> PartResults:
+def results_of(mixture: Mixture, state: MixtureState, wanted: Wanted) -> RowResults:
+    """Pass over the rows that no coupling takes, and return how they are assigned."""
+    table = mixture.rows.table
+    if isinstance(table, DaskTable):
+        return ClusterResults.of(mixture.alone, mixture.visit(state), wanted)
+    assign = mixture.assign_predictively if wanted.predictive else mixture.assign_alone
+    return Results.of(table, assign(state), wanted)
+
+
+def part_results(rows: Rows, visit: Visit, wanted: Wanted) -> Results:
     """Assign the rows of a part."""
-    results = Results.empty(
-        rows.table,
-        wanted.classes,
-        wanted.n_classes,
-        keep_density=wanted.keep_density,
-        keep_posterior=wanted.keep_posterior,
-    )
-    evidence = 0.0
     with one_blas_thread():
         scorer = visit.predictive() if wanted.predictive else visit.evaluator()
-        for chunk in rows.chunks():
-            found = visit.assignment(scorer, rows, chunk)
-            results.write(found)
-            evidence += found.evidence
-            if results.log_density is not None and wanted.powers is not None:
-                results.log_density[chunk] += log_jacobian(rows.table.take(chunk), wanted.powers)
-    return PartResults(results, evidence)
+        return Results.of(rows.table, (visit.assignment(scorer, rows, chunk) for chunk in rows.chunks()), wanted)
 
 
 # Results of a task are not changed in place: another task may need them again, if a worker is lost.
 
 
-def _filled(part: PartResults, numbers: IntArray, posterior: FloatArray) -> PartResults:
-    results = part.results.copied()
-    results.write(Assignment(numbers, posterior, 0.0))
-    return part._replace(results=results)
+def _filled(part: Results, numbers: IntArray, posterior: FloatArray) -> Results:
+    return part.copied().with_rows(Assignment(numbers, posterior, 0.0))
 
 
-def _overruled(part: PartResults, numbers: IntArray, classes: IntArray) -> PartResults:
-    results = part.results.copied()
-    results.labels[numbers] = classes
-    return part._replace(results=results)
+def _overruled(part: Results, numbers: IntArray, classes: IntArray) -> Results:
+    return part.copied().overruled(numbers, classes)
 
 
-def _numbered(part: PartResults, rank: IntArray, order: IntArray) -> PartResults:
-    results = part.results.copied()
-    results.renumbered(rank)
-    results.reordered_posterior(order)
-    return part._replace(results=results)
+def _numbered(part: Results, order: IntArray) -> Results:
+    return part.copied().numbered(order)
 
 
-def _evidence_of(part: PartResults) -> float:
-    return part.evidence
+def _evidence_of(part: Results) -> float:
+    return part.evidence()
 
 
-def _sizes_of(part: PartResults) -> IntArray:
-    return part.results.sizes()
+def _sizes_of(part: Results) -> IntArray:
+    return part.sizes()
 
 
-def _field_of(part: PartResults, name: str) -> AnyArray:
-    return getattr(part.results, name)
+def _field_of(part: Results, name: str) -> AnyArray:
+    return part.array(name)
 
 
-def _labels_at(part: PartResults, rows: IntArray) -> LabelArray:
-    return part.results.labels[rows]
+def _labels_at(part: Results, rows: IntArray) -> LabelArray:
+    return part.labels[rows]

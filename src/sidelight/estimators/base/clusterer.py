@@ -12,6 +12,7 @@ from sidelight._documentation import reference_template
 from sidelight._typing import AnyArray, IntArray, LabelArray
 from sidelight._wording import NOISE
 from sidelight.estimators.base.clusters import class_values, cluster_names
+from sidelight.estimators.base.fit_tasks import FitTasks
 from sidelight.estimators.base.parameter_names import suggesting_names
 from sidelight.estimators.registry import estimators_taking
 from sidelight.side import SideInformation
@@ -22,14 +23,15 @@ _NOUNS = {
     "cannot_link": "cannot-links",
     "blocks": "blocks",
     "confidence": "links with a confidence below 1",
+    "annotators": "statements of annotators who may err",
 }
 
 
-class SemiSupervisedClusterer(ClusterMixin, BaseEstimator, ABC):
+class SemiSupervisedClusterer(FitTasks, ClusterMixin, BaseEstimator, ABC):
     """A clusterer that takes side information.
 
-    ``takes`` names the kinds of statement it can use, of "labels", "must_link", "cannot_link", "blocks" and
-    "confidence" (links that may be wrong).
+    ``takes`` names the kinds of statement it can use, of "labels", "must_link", "cannot_link", "blocks",
+    "confidence" (links that may be wrong) and "annotators" (statements of annotators who may err).
     """
 
     takes: ClassVar[frozenset[str]] = frozenset()

@@ -1,22 +1,15 @@
-"""Components, classes and clusters: which component is of which class, the names of clusters, and their rows."""
+"""Components, classes and clusters: which component is of which class, and the names of clusters."""
 
-import math
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import count
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
-from sklearn.utils.validation import check_is_fitted
 
-from sidelight._typing import AnyArray, FloatArray, IntArray, LabelArray
-from sidelight.inference.loop import LARGEST_KEPT, Snapshot
-from sidelight.inference.protocols import Assignment
+from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.side import SideInformation
-from sidelight.tables.scratch import give_back, scratch_array
-from sidelight.tables.table import Table, row_ranges
 from sidelight.tables.validation import check_integer
 
 
@@ -233,166 +226,3 @@ def class_values(names: AnyArray) -> AnyArray:
         return np.arange(len(listed))
     further = count(max(numbers) + 1)
     return np.array([name if type(name) is int else next(further) for name in listed])
-
-
-_PART_ROWS = 1_000_000
-
-
-@dataclass(frozen=True, eq=False)
-class Results:
-    """Arrays that are filled chunk by chunk.
-
-    Parameters
-    ----------
-    classes : (components,)
-        The class of each component, -1 for noise; probabilities of a class's components add up.
-    labels : (n,)
-        The most probable class of each row, -1 for noise.
-    log_density : (n,), optional
-        Log density of the mixture at each row; NaN for coupled rows, which have none of their own.
-    posterior : (n, classes), optional
-        Probability of each class.
-    noise : (n,), optional
-        Probability of noise, where a component is noise.
-    """
-
-    classes: IntArray
-    n_classes: int
-    labels: LabelArray
-    log_density: FloatArray | None
-    posterior: FloatArray | None
-    noise: FloatArray | None
-
-    @classmethod
-    def empty(
-        cls,
-        table: Table,
-        classes: IntArray,
-        n_classes: int,
-        *,
-        keep_density: bool = False,
-        keep_posterior: bool = False,
-    ) -> Self:
-        """Return arrays to be filled, for the rows of a table; in memory only where the table is, or they are small."""
-        n_rows = table.shape[0]
-
-        def array(shape: tuple[int, ...], dtype: Any = np.float64) -> AnyArray:
-            large = math.prod(shape) * np.dtype(dtype).itemsize > LARGEST_KEPT
-            return scratch_array(shape, dtype) if large and not table.in_memory else np.empty(shape, dtype)
-
-        return cls(
-            classes,
-            n_classes,
-            array((n_rows,), np.int32),
-            array((n_rows,)) if keep_density else None,
-            array((n_rows, n_classes)) if keep_posterior else None,
-            array((n_rows,)) if (classes < 0).any() else None,
-        )
-
-    def write(self, found: Assignment) -> None:
-        """Fill in some rows."""
-        by_class = found.posterior
-        if not np.array_equal(self.classes, np.arange(self.n_classes)):
-            by_class = by_class @ (self.classes[:, None] == np.arange(self.n_classes)).astype(float)
-        labels = by_class.argmax(axis=1)
-        if self.noise is not None:
-            noise = found.posterior[:, self.classes < 0].sum(axis=1)
-            self.noise[found.numbers] = noise
-            labels[noise > by_class.max(axis=1)] = -1
-        self.labels[found.numbers] = labels
-        if self.posterior is not None:
-            self.posterior[found.numbers] = by_class
-        if self.log_density is not None:
-            self.log_density[found.numbers] = np.nan if found.log_density is None else found.log_density
-        if isinstance(found.numbers, slice):
-            self._give_back(found.numbers)
-
-    def array(self, name: str) -> AnyArray:
-        """Return the array of a field, which must have been kept."""
-        found: AnyArray | None = getattr(self, name)
-        assert found is not None
-        return found
-
-    def copied(self) -> Self:
-        """Return a copy, to be changed in place."""
-        return replace(
-            self,
-            labels=self.labels.copy(),
-            log_density=None if self.log_density is None else self.log_density.copy(),
-            posterior=None if self.posterior is None else self.posterior.copy(),
-            noise=None if self.noise is None else self.noise.copy(),
-        )
-
-    def sizes(self) -> IntArray:
-        """Return the number of rows of each class, without noise."""
-        counts = np.zeros(self.n_classes + 1, dtype=np.int64)
-        for part in self._parts():
-            counts += np.bincount(self.labels[part] + 1, minlength=self.n_classes + 1)
-            self._give_back(part)
-        return counts[1:]
-
-    def renumbered(self, numbers: IntArray) -> LabelArray:
-        """Give every class its new number, in place, and return the labels; noise stays -1."""
-        with_noise = np.append(-1, numbers)
-        for part in self._parts():
-            self.labels[part] = with_noise[self.labels[part] + 1]
-            self._give_back(part)
-        return self.labels
-
-    def reordered_posterior(self, order: IntArray) -> FloatArray | None:
-        """Put the columns of the posterior into an order, in place, and return it; None where it was not kept."""
-        if self.posterior is not None:
-            for part in self._parts():
-                self.posterior[part] = self.posterior[part][:, order]
-                self._give_back(part)
-        return self.posterior
-
-    def _give_back(self, part: slice) -> None:
-        for array in (self.labels, self.posterior, self.log_density, self.noise):
-            if isinstance(array, np.memmap):
-                give_back(array, part)
-
-    def _parts(self) -> list[slice]:
-        # NumPy turns whole arrays of indices into larger ones; a part at a time takes no room.
-        return row_ranges(len(self.labels), _PART_ROWS)
-
-
-class KeptPosterior:
-    """Gives an estimator ``posterior_``; ``keep_posterior`` says whether it is kept, None up to 64 MB."""
-
-    keep_posterior: bool | None
-    _posterior: FloatArray | None
-
-    @property
-    def posterior_(self) -> FloatArray:
-        """Probability of each cluster for each row of the fitted table, given labels and links."""
-        check_is_fitted(self)
-        if self._posterior is None:
-            raise AttributeError(
-                f"posterior_ was not kept; by default it is up to {LARGEST_KEPT // 1_000_000} MB only. "
-                "Fit with keep_posterior=True to have it all the same, or use predict_proba on some of the rows."
-            )
-        return self._posterior
-
-    def _keeps_posterior(self, n_rows: int, n_clusters: int) -> bool:
-        if self.keep_posterior is None:
-            return 8 * n_rows * n_clusters <= LARGEST_KEPT
-        return self.keep_posterior
-
-
-class KeptHistory:
-    """Gives an estimator ``history_``; ``keep_history`` says whether it is kept, None up to 64 MB."""
-
-    keep_history: bool | None
-    _history: list[Snapshot] | None
-
-    @property
-    def history_(self) -> list[Snapshot]:
-        """The model before every step of the fit: bound, weights and parameters."""
-        check_is_fitted(self)
-        if self._history is None:
-            raise AttributeError(
-                f"history_ was not kept; by default it is up to {LARGEST_KEPT // 1_000_000} MB only. "
-                "Fit with keep_history=True to have it all the same."
-            )
-        return self._history

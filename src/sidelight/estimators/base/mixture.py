@@ -5,21 +5,22 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from numbers import Integral
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from sidelight._typing import FloatArray, IntArray, LabelArray
+from sidelight._typing import IntArray
 from sidelight.couplings.independent import Independent
 from sidelight.estimators.base.all_or_nothing import all_or_nothing
-from sidelight.estimators.base.cluster_results import ClusterResults, Wanted
-from sidelight.estimators.base.clusters import Layout, Results, cluster_order
+from sidelight.estimators.base.cluster_results import results_of
+from sidelight.estimators.base.clusters import Layout, cluster_order
 from sidelight.estimators.base.emission import EmissionSettings, emission_of
 from sidelight.estimators.base.fingerprint import fingerprint
 from sidelight.estimators.base.model import Ascent, Fitted, Model, Plan
 from sidelight.estimators.base.prediction import FittedMixture
 from sidelight.estimators.base.reading import POWER_CHOICES
+from sidelight.estimators.base.results import Wanted
 from sidelight.estimators.starts.outliers import outlying_rows, steady_survey
 from sidelight.estimators.starts.sample import Problem, Sample, StartRows, embedding, start_rows
 from sidelight.families.noise import NoiseFamily
@@ -34,7 +35,6 @@ from sidelight.inference.pruning import Fit
 from sidelight.kernels.loops import Backend, backend_for
 from sidelight.metrics import Violations, violations
 from sidelight.side import SideInformation
-from sidelight.tables.dask import DaskTable
 from sidelight.tables.power import table_log_jacobian
 from sidelight.tables.survey import Survey, refuse_small
 from sidelight.tables.table import Rows
@@ -228,7 +228,7 @@ class MixtureEstimator(FittedMixture):
             max_iter=self.max_iter,
             tol=self.tol,
             total_weight=total,
-            callbacks=self.callbacks or (),
+            callbacks=self._watchers(self.callbacks),
             verbose=self.verbose,
         )
         return Ascent(Fit(mixture, trace), sample, total, recorder)
@@ -291,14 +291,16 @@ class MixtureEstimator(FittedMixture):
         n_rows, n_classes = mixture.rows.shape[0], max(int(classes.max()) + 1, len(side.label_names))
         keep = self._keeps_posterior(n_rows, n_classes)
         wanted = Wanted(classes, n_classes, keep_posterior=keep)
-        if isinstance(mixture.rows.table, DaskTable):
-            found = self._assigned_on_cluster(mixture, state, wanted, side)
-        else:
-            found = self._assigned_here(mixture, state, wanted, side)
-        objective = found.evidence + mixture.log_jacobian + mixture.log_prior(state)
+        found = results_of(mixture, state, wanted)
+        for part in mixture.assign_coupled(state):
+            found = found.with_rows(part)
+        objective = found.evidence() + mixture.log_jacobian + mixture.log_prior(state)
         refuse_unbounded(objective)
+        for numbers, decided in self._decided_together(mixture, state):
+            found = found.overruled(numbers, decided)
 
-        order, rank = found.order, np.argsort(found.order)
+        order = cluster_order(side.label_names, found.sizes())
+        rank, found = np.argsort(order), found.numbered(order)
         clusters = rank[classes[classes >= 0]]
         components = np.argsort(clusters, kind="stable")
 
@@ -306,77 +308,17 @@ class MixtureEstimator(FittedMixture):
         # Noise, where there is any, is the last component and stays the last.
         self._log_weights = mixture.weights.log(state.weights)[np.append(components, np.flatnonzero(classes < 0))]
         self._parameters = mixture.family.select(state.parameters, components)
-        self._posterior, self.labels_ = found.posterior, found.labels
+        self._posterior = found.array("posterior") if wanted.keep_posterior else None
+        self.labels_ = found.array("labels")
         self.n_clusters_ = n_classes
         self._name_clusters(side.label_names, order)
         self.component_clusters_ = clusters[components]
         self.weights_ = mixture.weights.mean(state.weights)[components]
-        self._store_noise(found.noise)
+        self._store_noise(found.array("noise") if wanted.has_noise else None)
         for name, value in mixture.family.attributes(self._parameters).items():
             setattr(self, name, value)
         self.lower_bounds_ = [bound / fitted.total_weight for bound in (*trace.objectives, objective)]
         self.lower_bound_ = self.lower_bounds_[-1]
         self.n_iter_ = len(trace.objectives)
         self.converged_ = trace.converged
-        self.violations_: Violations = violations(side, found.labels_known, noise=self._noise_label)
-
-    def _assigned_here(
-        self, mixture: Mixture, state: MixtureState, wanted: Wanted, side: SideInformation
-    ) -> "_AssignedRows":
-        """Pass over all rows once more, to assign them."""
-        results = Results.empty(
-            mixture.rows.table, wanted.classes, wanted.n_classes, keep_posterior=wanted.keep_posterior
-        )
-        evidence = 0.0
-        for part in mixture.assign(state):
-            results.write(part)
-            evidence += part.evidence
-        for numbers, decided in self._decided_together(mixture, state):
-            results.labels[numbers] = decided
-        order = cluster_order(side.label_names, results.sizes())
-        labels = results.renumbered(np.argsort(order))
-        return _AssignedRows(labels, results.reordered_posterior(order), results.noise, labels, evidence, order)
-
-    def _assigned_on_cluster(
-        self, mixture: Mixture, state: MixtureState, wanted: Wanted, side: SideInformation
-    ) -> "_AssignedRows":
-        """Do the same on the workers that have the rows; results stay there."""
-        results = ClusterResults.of(mixture.alone, mixture.visit(state), wanted)
-        evidence = results.evidence()
-        for part in mixture.assign_coupled(state):
-            results = results.with_rows(part)
-            evidence += part.evidence
-        for numbers, decided in self._decided_together(mixture, state):
-            results = results.overruled(numbers, decided)
-        order = cluster_order(side.label_names, results.sizes())
-        results = results.numbered(np.argsort(order), order)
-        return _AssignedRows(
-            results.array("labels"),
-            results.array("posterior") if wanted.keep_posterior else None,
-            results.array("noise") if (wanted.classes < 0).any() else None,
-            results.labels_for(side),
-            evidence,
-            order,
-        )
-
-
-class _AssignedRows(NamedTuple):
-    """How all rows are assigned.
-
-    Parameters
-    ----------
-    labels, posterior, noise
-        As the fitted estimator has them.
-    labels_known : (n,)
-        The labels at least of the rows that have statements.
-    evidence : float
-    order : (classes,)
-        The order in which classes became clusters.
-    """
-
-    labels: LabelArray
-    posterior: FloatArray | None
-    noise: FloatArray | None
-    labels_known: LabelArray
-    evidence: float
-    order: IntArray
+        self.violations_: Violations = violations(side, found.labels_for(side), noise=self._noise_label)

@@ -8,17 +8,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from sidelight._typing import FloatArray, IntArray, LabelArray
 from sidelight.couplings.independent import Independent
-from sidelight.estimators.base.cluster_results import ClusterResults, Wanted
-from sidelight.estimators.base.clusters import KeptPosterior, Results
+from sidelight.estimators.base.cluster_results import results_of
+from sidelight.estimators.base.kept import KeptPosterior
 from sidelight.estimators.base.reading import TableReader
+from sidelight.estimators.base.results import RowResults, Wanted
 from sidelight.families.noise import NoiseFamily
 from sidelight.inference.executors.choice import executor_for
 from sidelight.inference.executors.threads import one_blas_thread
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.protocols import AnyFamily
 from sidelight.kernels.loops import backend_for
-from sidelight.tables.dask import DaskTable
-from sidelight.tables.power import PowerTransform, in_original_units, log_jacobian
+from sidelight.tables.power import PowerTransform, in_original_units
 from sidelight.tables.table import Rows
 from sidelight.tables.validation import read_weights
 from sidelight.weights import MaximumLikelihoodWeights
@@ -119,7 +119,7 @@ class FittedMixture(KeptPosterior, TableReader):
         n_components = len(self.weights_)
         return self._family.n_parameters(n_components) + n_components - 1 + len(self.column_powers_)
 
-    def _assign(self, X: Any, *, density: bool = False, posterior: bool = False) -> Results | ClusterResults:
+    def _assign(self, X: Any, *, density: bool = False, posterior: bool = False) -> RowResults:
         """Assign the rows of a table by the fitted mixture alone; with densities, by its predictive distribution."""
         check_is_fitted(self)
         table = self._read_table(X, reset=False)
@@ -136,20 +136,11 @@ class FittedMixture(KeptPosterior, TableReader):
             backend=backend,
             executor=executor_for(table, self.n_jobs),
         )
+        wanted = Wanted(clusters, self.n_clusters_, density, posterior, density, self._schema.powers)
         with one_blas_thread():
             self._survey(table, None)
             state = MixtureState(self._parameters, self._predictive_log_weights() if density else self._log_weights)
-            if isinstance(table, DaskTable):
-                wanted = Wanted(clusters, self.n_clusters_, density, posterior, density, self._schema.powers)
-                return ClusterResults.of(mixture.rows, mixture.visit(state), wanted)
-            results = Results.empty(table, clusters, self.n_clusters_, keep_density=density, keep_posterior=posterior)
-            for part in mixture.assign_predictively(state) if density else mixture.assign(state):
-                results.write(part)
-        if results.log_density is not None and self._schema.powers is not None:
-            for chunk in table.chunks():
-                results.log_density[chunk] += log_jacobian(table.take(chunk), self._schema.powers)
-                table.release(chunk)
-        return results
+            return results_of(mixture, state, wanted)
 
     def _predictive_log_weights(self) -> FloatArray:
         """Return the log weights of the predictive distribution."""

@@ -25,7 +25,11 @@ def clusters_without_statements(
     kinds = {column: _ENCODED.get(kind, kind) for column, kind in enumerate(schema.kinds)}
     rows = np.sort(random.permutation(len(table))[:_MOST_ROWS])
     model = BayesianMixture(
-        family="gaussian" if wide else kinds, power=not wide and "auto", random_state=random.randint(2**31 - 1)
+        family="gaussian" if wide else kinds,
+        power=not wide and "auto",
+        # Clusters that split a class do no harm: statements join them.
+        parsimony=0.0,
+        random_state=random.randint(2**31 - 1),
     )
     with warnings.catch_warnings():
         # The clusters are candidates, each of which is judged later on.

@@ -7,7 +7,8 @@ import numpy as np
 
 from sidelight._storable import storable
 from sidelight._typing import BoolArray
-from sidelight.estimators.guided.rounds import Round, Statements, wrong_links
+from sidelight.estimators.guided.link_beliefs import believe_links
+from sidelight.estimators.guided.rounds import Round, Statements
 
 # Fewer labels say little about how well experts do.
 _LEAST_LABELS = 10
@@ -59,7 +60,9 @@ def held_out_scores(found: Round, statements: Statements) -> HeldOutScores:
         largest = float(counts.max() / len(codes))
         known = found.log_shares[labelled, codes] - np.log(counts[codes] / len(codes))
         information = float(known.mean() - known.std() / np.sqrt(len(known)))
-    doubtful = wrong_links(found.log_shares, statements, found.link_error) > 0.5
+    doubtful = np.zeros(0, dtype=bool)
+    if len(statements.pairs):
+        doubtful = believe_links(found.log_shares, statements.side, found.link_error).wrong > 0.5
     return HeldOutScores(len(labelled), len(statements.pairs), accuracy, linear, largest, information, doubtful)
 
 

@@ -11,14 +11,15 @@ from sidelight._storable import storable
 from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.estimators.guided.clusters import clusters_without_statements
 from sidelight.estimators.guided.doubts import HeldOutScores, held_out_scores
+from sidelight.estimators.guided.link_beliefs import FIRST_LINK_ERROR
 from sidelight.estimators.guided.new_classes import unlabelled_groups
-from sidelight.estimators.guided.partitions import Links, likely_partition
+from sidelight.estimators.guided.partitions import Links, likely_partitions, price_of_number
 from sidelight.estimators.guided.pupils import PUPILS, with_pupils
 from sidelight.estimators.guided.rounds import (
-    FIRST_LINK_ERROR,
     Round,
     Statements,
     Targets,
+    believed_classes,
     take_turns,
     targets_of_partition,
 )
@@ -50,7 +51,13 @@ EXPERTS: tuple[Expert, ...] = (
     GaussianExpert("labelled Gaussians", 0.1, unlabelled_weight=0.0),
     GaussianExpert("Gaussians", 0.12, unlabelled_weight=0.1),
 )
-_ROUNDS = 3
+# Rounds of experts and inference, from labels, and from what quick experts have found already.
+_ROUNDS, _ROUNDS_AFTER_TRIALS = 3, 2
+# What links must say more, in nats, for another partition than the clusters of the table, or those of an earlier fit:
+# a few links that another partition also obeys do not justify leaving these.
+_TRUST = 4.0
+# Rounds of the quick experts, which choose among partitions to start from.
+_TRIALS = 2
 _START_DIMENSIONS = 20
 # How much a row counts that is taken for one of a new class.
 _NEW_WEIGHT = 0.5
@@ -102,7 +109,8 @@ def log_shares_among(log_shares: FloatArray, classes: IntArray) -> FloatArray:
 class Found(NamedTuple):
     """The guidance, the experts' names, and for the rows it was learned on log probabilities (n, classes).
 
-    The score is that of the round that is kept, the course has the scores of all.
+    The score is that of the round that is kept, the course has the scores of all. Memberships (n, clusters) are of the
+    mixture of the table.
     """
 
     guidance: Guidance
@@ -112,6 +120,17 @@ class Found(NamedTuple):
     scores: HeldOutScores
     score: float
     course: list[float]
+    memberships: FloatArray
+
+
+class Earlier(NamedTuple):
+    """What an earlier fit found, where there is one.
+
+    ``memberships`` (n, clusters) are those of the mixture of the table, ``labels`` (n,) the clusters of the rows.
+    """
+
+    memberships: FloatArray | None
+    labels: IntArray | None
 
 
 class Request(NamedTuple):
@@ -130,13 +149,16 @@ def guide(
     request: Request,
     random: np.random.RandomState,
     callbacks: Sequence[Callback],
+    earlier: Earlier,
 ) -> Found:
     """Learn from encoded rows (n, d) and from what is known about them."""
     n_clusters, new_classes, link_confidence = request
     looked = learn_view(cells, schema)
     view, statements = looked(cells), Statements.of(side)
     n_labels = len(side.label_names)
-    memberships = clusters_without_statements(cells, schema, view, random)
+    memberships = earlier.memberships
+    if memberships is None:
+        memberships = clusters_without_statements(cells, schema, view, random)
     clusters = np.unique(memberships.argmax(axis=1), return_inverse=True)[1]
     experts = (*EXPERTS, ClusterExpert(memberships))
     told: list[float] = []
@@ -148,7 +170,8 @@ def guide(
             callback(Progress(len(told), score, change, "round"))
 
     def turns(start: Targets, n_classes: int) -> Round:
-        rounds = _ROUNDS if len(statements.pairs) else 1
+        from_labels = _ROUNDS if len(statements.pairs) else 1
+        rounds = from_labels if n_labels else _ROUNDS_AFTER_TRIALS
         return take_turns(view, statements, start, n_classes, experts, rounds, link_confidence, random, tell)
 
     if n_labels:
@@ -161,28 +184,50 @@ def guide(
         if n_clusters is None and len(np.unique(statements.same)) < 2:
             # Links of one kind, or blocks alone, do not say how many classes there are.
             n_clusters = max(int(clusters.max()) + 1, 2)
-        best = _from_partition(view, statements, clusters, n_clusters, turns, random)
+        quick = (NeighbourExpert(), GaussianExpert("Gaussians", 0.12, unlabelled_weight=0.1), experts[-1])
+
+        def trial(start: Targets, n_classes: int) -> Round:
+            silent: list[float] = []
+            return take_turns(
+                view, statements, start, n_classes, quick, _TRIALS, link_confidence, random, silent.append
+            )
+
+        best = _from_partition(view, statements, clusters, earlier.labels, n_clusters, trial, turns, random)
     scores = held_out_scores(best, statements)
     joined = with_pupils(view, statements, best, random)
     guidance = Guidance(looked, joined.learned, joined.weights, np.arange(joined.log_shares.shape[1]))
     names = (*(expert.name for expert in experts), *(pupil.expert.name for pupil in PUPILS))
-    return Found(guidance, names, joined.log_shares, best.link_error, scores, best.score, told)
+    return Found(guidance, names, joined.log_shares, best.link_error, scores, best.score, told, memberships)
 
 
 def _from_partition(
     view: View,
     statements: Statements,
     clusters: IntArray,
+    earlier: IntArray | None,
     n_clusters: int | None,
+    trial: Turns,
     turns: Turns,
     random: np.random.RandomState,
 ) -> Round:
-    """Start from the partition that predicts links best."""
+    """Start from the partition from which quick experts find the links most probable."""
     points = view.coordinates[:, :_START_DIMENSIONS]
     links = Links(statements.pairs, statements.same)
-    classes = likely_partition(points, clusters, links, n_clusters, random)
-    n_classes = n_clusters or int(classes.max()) + 1
-    return turns(targets_of_partition(classes, n_classes, statements, FIRST_LINK_ERROR), n_classes)
+    worth, best = -np.inf, None
+    candidates = [(classes, 0.0) for classes in likely_partitions(points, clusters, links, n_clusters, random)]
+    for classes in (clusters, earlier):
+        if classes is not None:
+            numbers = np.unique(classes, return_inverse=True)[1]
+            if numbers.max() > 0 and n_clusters in (None, numbers.max() + 1):
+                candidates.append((numbers, _TRUST))
+    for classes, trust in candidates:
+        n_classes = n_clusters or int(classes.max()) + 1
+        found = trial(targets_of_partition(classes, n_classes, statements, FIRST_LINK_ERROR), n_classes)
+        value = found.score * len(links.same) - price_of_number(n_classes, clusters) + trust
+        if best is None or value > worth:
+            worth, best = value, found
+    assert best is not None
+    return turns(believed_classes(best.log_shares, statements, best.link_error), best.log_shares.shape[1])
 
 
 def _with_new_classes(

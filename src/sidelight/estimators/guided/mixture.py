@@ -1,27 +1,33 @@
 """The estimator to start with: several experts, weighed by how well they predict what is known."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
+import joblib
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sidelight._typing import FloatArray, IntArray, LabelArray
+from sidelight._typing import AnyArray, FloatArray, IntArray, LabelArray
+from sidelight.couplings.annotators import AnnotatorReport, AnnotatorRow
 from sidelight.estimators.base.all_or_nothing import all_or_nothing
-from sidelight.estimators.base.clusters import KeptPosterior, cluster_order
+from sidelight.estimators.base.clusters import cluster_order
+from sidelight.estimators.base.kept import KeptPosterior
 from sidelight.estimators.base.reading import TableReader
 from sidelight.estimators.bayesian.mixture import BayesianMixture
-from sidelight.estimators.guided.core import core_of
+from sidelight.estimators.guided.annotated import consult_with_annotators
+from sidelight.estimators.guided.core import Core, core_of
 from sidelight.estimators.guided.doubts import HeldOutScores, warn_of_doubts
-from sidelight.estimators.guided.guidance import Guidance, Request, guide
-from sidelight.estimators.guided.rounds import linked_shares
+from sidelight.estimators.guided.guidance import Earlier, Found, Guidance, Request, guide
+from sidelight.estimators.guided.link_beliefs import believe_links
+from sidelight.estimators.guided.numbering import in_earlier_order
 from sidelight.estimators.registry import register
 from sidelight.estimators.starts.sample import Problem
 from sidelight.experts.expert import normalised
 from sidelight.inference.executors.threads import one_blas_thread
 from sidelight.inference.progress import Callback
-from sidelight.metrics import Violations, violations
+from sidelight.metrics import Suspicions, Violations, violations
 from sidelight.side import SideInformation
 from sidelight.side.transforms import gathered
 from sidelight.tables.schema import FamilyChoice
@@ -57,6 +63,9 @@ class GuidedMixture(KeptPosterior, TableReader):
         that every row is of a labelled class.
     link_confidence : float, optional
         Probability that a link given without a confidence is right, above 0.5 and below 1. None learns it.
+    warm_start : bool, default False
+        Whether a fit to the same table with other statements starts from the fit before: a round of answers then
+        refines the clusters, takes less time, and clusters keep their numbers as far as possible.
     family : str or mapping, default "auto"
         What each column is; see :class:`BayesianMixture`. Experts need to know which columns are categories.
     random_state : int, RandomState or None
@@ -84,7 +93,7 @@ class GuidedMixture(KeptPosterior, TableReader):
     link_error_ : float
         How probable it is that a link is wrong; 0 without links.
     violations_ : Violations
-        Statements that ``labels_`` break.
+        Statements that ``labels_`` break; its ``suspicions`` has the odds that each link is wrong.
     held_out_ : HeldOutScores or None
         How well labels and links are predicted by opinions that have not seen them, beside logistic regression and the
         largest class; None without side information.
@@ -95,6 +104,9 @@ class GuidedMixture(KeptPosterior, TableReader):
         without side information, minus the bounds of the mixture.
     n_iter_, converged_ : int, bool
         Rounds of the experts, of which the best is kept.
+    annotators_, annotation_report_ : list of AnnotatorRow, AnnotatorReport or None
+        How reliable each annotator is, with an interval, and everything else that was learned about them; empty and
+        None without annotators.
 
     Examples
     --------
@@ -108,7 +120,9 @@ class GuidedMixture(KeptPosterior, TableReader):
     (['a', 'b', 'c'], [30, 30, 30])
     """
 
-    takes: ClassVar[frozenset[str]] = frozenset({"labels", "must_link", "cannot_link", "blocks", "confidence"})
+    takes: ClassVar[frozenset[str]] = frozenset(
+        {"labels", "must_link", "cannot_link", "blocks", "confidence", "annotators"}
+    )
 
     takes_missing = True
 
@@ -118,6 +132,7 @@ class GuidedMixture(KeptPosterior, TableReader):
         *,
         new_classes: str | bool | int = "auto",
         link_confidence: float | None = None,
+        warm_start: bool = False,
         family: FamilyChoice = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -127,6 +142,7 @@ class GuidedMixture(KeptPosterior, TableReader):
         self.n_clusters = n_clusters
         self.new_classes = new_classes
         self.link_confidence = link_confidence
+        self.warm_start = warm_start
         self.family = family
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -175,13 +191,19 @@ class GuidedMixture(KeptPosterior, TableReader):
             raise ValueError(
                 f"n_clusters={self.n_clusters} is more than the n_samples = {n_counted} rows that count; use fewer."
             )
+        self.annotators_: list[AnnotatorRow] = []
+        self.annotation_report_: AnnotatorReport | None = None
         with one_blas_thread():
             self._survey(problem.table, problem.weights)
+            suspicions = None
             if problem.side.is_empty:
                 self._fit_without_guidance(X, sample_weight)
             else:
-                self._fit_guided(problem)
-        self.violations_: Violations = violations(problem.side, self.labels_)
+                suspicions = self._fit_guided(problem)
+        broken: Violations = violations(problem.side, self.labels_)
+        if suspicions is not None:
+            broken = replace(broken, suspicions=suspicions)
+        self.violations_ = broken
         return self
 
     def _check_parameters(self) -> None:
@@ -218,10 +240,11 @@ class GuidedMixture(KeptPosterior, TableReader):
             random_state=self.random_state,
             n_jobs=self.n_jobs,
             keep_posterior=self.keep_posterior,
-            callbacks=self.callbacks,
+            callbacks=self._watchers(self.callbacks),
         ).fit(X, sample_weight=sample_weight)
         self.mixture_: BayesianMixture | None = mixture.set_params(callbacks=None)
         self._guidance: Guidance | None = None
+        self._memory: dict[str, AnyArray] = {}
         self.labels_ = mixture.labels_
         self._posterior = mixture._posterior
         self.n_clusters_ = mixture.n_clusters_
@@ -235,29 +258,23 @@ class GuidedMixture(KeptPosterior, TableReader):
 
     # --- with side information ---------------------------------------------------------------------------------------
 
-    def _fit_guided(self, problem: Problem) -> None:
-        """Ask the experts, and let links decide together with them."""
+    def _fit_guided(self, problem: Problem, opinions: FloatArray | None = None) -> Suspicions | None:
+        """Ask the experts, and let links decide together with them; let annotators, who err, decide with them too.
+
+        Returns which links seem wrong.
+        """
         random = check_random_state(self.random_state)
-        core = core_of(problem.side, problem.weights, random)
-        cells = problem.table.gather(core.rows)
-        weights = np.ones(len(core.rows)) if problem.weights is None else problem.weights[core.rows]
-        found = guide(
-            cells,
-            self._schema,
-            core.side,
-            weights,
-            Request(self.n_clusters, self.new_classes, self.link_confidence),
-            random,
-            list(self.callbacks or ()),
-        )
-        log_shares = np.empty((problem.n_rows, found.guidance.n_classes))
-        if len(core.rows) < problem.n_rows:
-            for chunk in problem.table.chunks():
-                log_shares[chunk] = found.guidance.log_shares(problem.table.take(chunk))
-                problem.table.release(chunk)
-        log_shares[core.rows] = found.log_shares
+        suspicions = None
+        if problem.side.annotations is None:
+            found, log_shares = self._consult(problem, random)
+            mentioned, shares, wrong, _ = believe_links(log_shares, problem.side, found.link_error)
+            if len(wrong):
+                suspicions = Suspicions.of(problem.side, wrong)
+        else:
+            heard = consult_with_annotators(problem, lambda agreed: self._consult(agreed, random), opinions)
+            found, log_shares, mentioned, shares, self.annotation_report_ = heard
+            self.annotators_ = self.annotation_report_.annotators
         posterior = np.exp(log_shares)
-        mentioned, shares = linked_shares(log_shares, problem.side, found.link_error)
         posterior[mentioned] = shares
         labels = posterior.argmax(axis=1).astype(np.int32)
 
@@ -266,6 +283,9 @@ class GuidedMixture(KeptPosterior, TableReader):
         if self.n_clusters is None:
             # A class without rows or labels has come to nothing.
             order = order[(sizes[order] > 0) | (order < len(names))]
+        earlier = self._earlier_labels(problem.n_rows)
+        if earlier is not None and not len(names):
+            order = in_earlier_order(labels, earlier, order)
         self.mixture_ = None
         self._guidance = found.guidance.reordered(order)
         number = np.zeros(len(sizes), dtype=np.int32)
@@ -283,6 +303,81 @@ class GuidedMixture(KeptPosterior, TableReader):
         self.n_iter_, self.converged_ = len(found.course), True
         warn_of_doubts(found.scores, stacklevel=5)
         self.link_error_ = found.link_error if len(problem.side.must_link) + len(problem.side.cannot_link) else 0.0
+        return suspicions
+
+    def _earlier_labels(self, n_rows: int) -> LabelArray | None:
+        """Return the clusters of an earlier fit to a table of that length, where the fit is to go on from there."""
+        labels: LabelArray | None = getattr(self, "labels_", None)
+        return labels if self.warm_start and labels is not None and len(labels) == n_rows else None
+
+    def _earlier(self, problem: Problem, core: Core, cells: AnyArray) -> Earlier:
+        """Return what an earlier fit to the same table says about the rows that experts look at."""
+        labels = self._earlier_labels(problem.n_rows)
+        if labels is None:
+            return Earlier(None, None)
+        memberships = None
+        # Models saved before this was kept have none.
+        memory = getattr(self, "_memory", {})
+        if memory and str(memory["digest"]) == joblib.hash(cells):
+            memberships = memory["memberships"]
+        return Earlier(memberships, np.asarray(labels[core.rows], dtype=np.int64))
+
+    @all_or_nothing
+    def refine(self, X: Any, side: SideInformation, *, sample_id: Any = None, sample_weight: Any = None) -> Self:
+        """Go on from the fit with more statements of annotators about the rows of the same table.
+
+        Experts say what they think of the new answers, and then learn from them once, where ``fit`` would let them
+        learn twice.
+
+        Parameters
+        ----------
+        X : (n, d) array or data frame
+            The table that was fitted; further rows may follow.
+        side : SideInformation
+            All statements, those before included: ``old | new`` joins them.
+        sample_id, sample_weight : (n,) arrays, optional
+            As in ``fit``.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        problem = self._read_problem(X, None, None, None, side, sample_id, sample_weight, reset=False)
+        if self._guidance is None or problem.side.annotations is None:
+            raise ValueError("refine needs a model with experts and statements of annotators; use fit.")
+        named = [name for name in problem.side.label_names.tolist() if name not in self.cluster_names_.tolist()]
+        if named:
+            raise ValueError(f"side names the class {named[0]!r}, which the model does not have; use fit.")
+        with one_blas_thread():
+            opinions = np.log(np.maximum(self.predict_proba(X), np.finfo(float).tiny))
+            self._fit_guided(problem, opinions)
+        self.violations_ = violations(problem.side, self.labels_)
+        return self
+
+    def _consult(self, problem: Problem, random: np.random.RandomState) -> tuple[Found, FloatArray]:
+        """Let experts learn, and return what they found and the log probabilities (n, classes) of all rows."""
+        core = core_of(problem.side, problem.weights, random)
+        cells = problem.table.gather(core.rows)
+        weights = np.ones(len(core.rows)) if problem.weights is None else problem.weights[core.rows]
+        found = guide(
+            cells,
+            self._schema,
+            core.side,
+            weights,
+            Request(self.n_clusters, self.new_classes, self.link_confidence),
+            random,
+            self._watchers(self.callbacks),
+            self._earlier(problem, core, cells),
+        )
+        self._memory = {"memberships": found.memberships, "digest": np.array(joblib.hash(cells))}
+        log_shares = np.empty((problem.n_rows, found.guidance.n_classes))
+        if len(core.rows) < problem.n_rows:
+            for chunk in problem.table.chunks():
+                log_shares[chunk] = found.guidance.log_shares(problem.table.take(chunk))
+                problem.table.release(chunk)
+        log_shares[core.rows] = found.log_shares
+        return found, log_shares
 
     # --- new rows ----------------------------------------------------------------------------------------------------
 

@@ -82,7 +82,7 @@ def unlabelled_groups(points: FloatArray, shares: FloatArray, codes: IntArray, c
     """
     rows, tree = _Rows(points, shares, codes), ward_tree(points)
     counts = np.column_stack([shares, np.ones(len(points)), codes >= 0])
-    branches = _Groups(*_columns(_sums_below(tree, counts)), lambda node: _rows_below(tree, node))
+    branches = _Groups(*_columns(tree.sums(counts)), lambda node: _rows_below(tree, node))
     one_hot = (clusters[:, None] == np.arange(clusters.max() + 1)).astype(float)
     separate = _Groups(*_columns(one_hot.T @ counts), lambda number: np.flatnonzero(clusters == number))
     by_branch = _without_labels(rows, branches, lambda excess: _disjoint(tree, excess))
@@ -177,14 +177,6 @@ def _disjoint(tree: Dendrogram, excess: FloatArray) -> list[int]:
         elif node >= n and best[node] > 0:
             open_nodes += [int(tree.left[node - n]), int(tree.right[node - n])]
     return found
-
-
-def _sums_below(tree: Dendrogram, values: FloatArray) -> FloatArray:
-    """Return the sums of values (n, k) over the rows below every node."""
-    sums = np.concatenate([values, np.zeros((tree.n_rows - 1, values.shape[1]))])
-    for node, (left, right) in enumerate(zip(tree.left, tree.right, strict=True), start=tree.n_rows):
-        sums[node] = sums[left] + sums[right]
-    return sums
 
 
 def _rows_below(tree: Dendrogram, top: int) -> IntArray:

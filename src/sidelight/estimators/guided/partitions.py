@@ -2,7 +2,8 @@
 
 The groups are cuts of Ward's tree, in the coordinates of the table and in a metric learned from the links. Groups are
 then joined, two at a time: those whose links speak for it most, and by Ward's criterion where there are none. How
-far to join, and which groups to start from, is what predicts links best that were held back.
+far to join, and which groups to start from, is what predicts links best that were held back. Another candidate obeys
+the links: rows that must-links join are groups, which are joined as long as that breaks no cannot-link.
 """
 
 from collections.abc import Iterable
@@ -11,6 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.optimize import minimize
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from sidelight._typing import BoolArray, FloatArray, IntArray
 from sidelight.experts.folds import N_FOLDS
@@ -25,6 +28,9 @@ _LINK_ODDS = float(np.log(0.95 / 0.05))
 _DISTANCE_PRICE = 3.0
 # The number of classes is about that of the clusters found without links: the standard deviation of its logarithm.
 _NUMBER_DEVIATION = 0.7
+# Candidates that held-back links choose, and groups that obedient ones start from.
+_MOST_CANDIDATES = 3
+_MOST_GROUPS = 250
 
 
 class Links(NamedTuple):
@@ -38,12 +44,13 @@ class Links(NamedTuple):
         return Links(self.pairs[chosen], self.same[chosen])
 
 
-def likely_partition(
+def likely_partitions(
     points: FloatArray, clusters: IntArray, links: Links, n_classes: int | None, random: np.random.RandomState
-) -> IntArray:
-    """Return the classes (n,) of the most promising partition; ``n_classes`` of them where that is known.
+) -> list[IntArray]:
+    """Return the classes (n,) of promising partitions, of different numbers of classes, the most promising first.
 
-    ``clusters`` (n,), found without the links, are groups to start from, as the cuts of trees are.
+    ``clusters`` (n,), found without the links, are groups to start from, as the cuts of trees are. Where ``n_classes``
+    is known, partitions have that number.
     """
     folds = random.permutation(len(links.same)) % N_FOLDS
     tables: dict[tuple[str, int, int], FloatArray] = {}
@@ -52,18 +59,65 @@ def likely_partition(
         held = links.take(out)
         for key, classes in _paths(points, clusters, links.take(~out), n_classes):
             tables[key] = tables.get(key, np.zeros((2, 2))) + contingency(classes, held)
-    scores = {key: predictiveness(table) - price_of_number(key[-1], clusters, links) for key, table in tables.items()}
+    n_links = max(len(links.same), 1)
+    scores = {
+        key: predictiveness(table) - price_of_number(key[-1], clusters) / n_links for key, table in tables.items()
+    }
     found = dict(_paths(points, clusters, links, n_classes))
-    if not found:
-        # Rows that are all alike, or fewer different ones than classes, have no such partition.
-        return np.zeros(len(points), dtype=np.int64)
-    return found[max(found, key=lambda key: scores.get(key, -np.inf))]
+    chosen: dict[int, IntArray] = {}
+    for key in sorted(found, key=lambda key: -scores.get(key, -np.inf)):
+        if len(chosen) < _MOST_CANDIDATES:
+            chosen.setdefault(key[-1], found[key])
+    candidates = list(chosen.values())
+    obedient = obedient_partition(points, links, n_classes)
+    if obedient is not None:
+        candidates.append(obedient)
+    # Rows that are all alike, or fewer different ones than classes, have no such partition.
+    return candidates or [np.zeros(len(points), dtype=np.int64)]
 
 
-def price_of_number(n_classes: int, clusters: IntArray, links: Links) -> float:
-    """Return what a number of classes costs, as a share of the links: it should be near the number of the clusters."""
+def obedient_partition(points: FloatArray, links: Links, n_classes: int | None) -> IntArray | None:
+    """Return the partition (n,) with the fewest classes that joining the ends of must-links leads to; None without one.
+
+    Groups with most links are joined two at a time, by distance and by links, as long as that breaks no cannot-link,
+    or until ``n_classes`` are left. Other rows are of the class with the nearest mean.
+    """
+    if not len(links.same):
+        return None
+    rows, ends = np.unique(links.pairs, return_inverse=True)
+    ends = ends.reshape(-1, 2)
+    must = ends[links.same]
+    graph = coo_array((np.ones(len(must)), (must[:, 0], must[:, 1])), shape=(len(rows), len(rows)))
+    parts = connected_components(graph, directed=False)[1]
+    largest = np.argsort(-np.bincount(parts, np.bincount(ends.ravel())), kind="stable")[:_MOST_GROUPS]
+    number = np.full(parts.max() + 1, -1)
+    number[largest] = np.arange(len(largest))
+    kept = number[parts] >= 0
+    place = np.cumsum(kept) - 1
+    between = kept[ends].all(axis=1)
+    among = Links(place[ends[between]], links.same[between])
+    own = points[rows[kept]]
+    found: IntArray | None = None
+    broken = None
+    for classes in joined(number[parts[kept]], own, among):
+        n_broken = contingency(classes, among)[0, 1]
+        broken = n_broken if broken is None else broken
+        n_left = int(classes.max()) + 1
+        if n_left < 2 or n_left < (n_classes or 0) or (n_classes is None and n_broken > broken):
+            break
+        found = classes
+    if found is None or (n_classes is not None and found.max() + 1 > n_classes):
+        return None
+    means = np.array([own[found == c].mean(axis=0) for c in range(found.max() + 1)])
+    everywhere = np.square(points[:, None] - means).sum(axis=2).argmin(axis=1)
+    everywhere[rows[kept]] = found
+    return everywhere
+
+
+def price_of_number(n_classes: int, clusters: IntArray) -> float:
+    """Return what a number of classes costs, in nats: it should be near the number of the clusters."""
     apart = np.log(n_classes / max(int(clusters.max()) + 1, 2)) / _NUMBER_DEVIATION
-    return float(0.5 * apart**2 / max(len(links.same), 1))
+    return float(0.5 * apart**2)
 
 
 def _paths(

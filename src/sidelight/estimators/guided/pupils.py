@@ -40,8 +40,8 @@ _STATEMENTS = 10.0
 # How much a row counts whose class is believed with certainty.
 _BELIEVED = 0.2
 _FOLDS = 2
-# Scores are at most twice or half as large.
-_MOST_LOG_FACTOR = float(np.log(2.0))
+# By which factor scores become smaller at most, and larger.
+_LEAST_FACTOR, _MOST_FACTOR = 0.05, 2.0
 
 
 def with_pupils(view: View, statements: Statements, teachers: Round, random: np.random.RandomState) -> Round:
@@ -66,15 +66,18 @@ def with_pupils(view: View, statements: Statements, teachers: Round, random: np.
 def tempering(scores: FloatArray, certainty: float) -> float:
     """Return the factor with which scores (n, classes) have this mean certainty, the largest probability of a row.
 
-    Where no factor between a half and two does, scores stay as they are.
+    It is one of the least and the most factor where none between them does.
     """
 
     def excess(log_factor: float) -> float:
         return float(softmax(np.exp(log_factor) * scores, axis=1).max(axis=1).mean()) - certainty
 
-    if excess(-_MOST_LOG_FACTOR) >= 0 or excess(_MOST_LOG_FACTOR) <= 0:
-        return 1.0
-    return float(np.exp(brentq(excess, -_MOST_LOG_FACTOR, _MOST_LOG_FACTOR, xtol=1e-6)))
+    least, most = np.log(_LEAST_FACTOR), np.log(_MOST_FACTOR)
+    if excess(least) >= 0:
+        return _LEAST_FACTOR
+    if excess(most) <= 0:
+        return _MOST_FACTOR
+    return float(np.exp(brentq(excess, least, most, xtol=1e-6)))
 
 
 def _beliefs(teachers: Round, statements: Statements, random: np.random.RandomState) -> Lesson:

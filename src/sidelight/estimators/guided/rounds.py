@@ -12,21 +12,21 @@ from typing import NamedTuple
 import numpy as np
 
 from sidelight._typing import BoolArray, FloatArray, IntArray
-from sidelight.couplings.link_graph import LinkedRows, infer, linked_rows, plan
+from sidelight.estimators.guided.link_beliefs import (
+    FIRST_LINK_ERROR,
+    believe_links,
+    learned_link_error,
+    log_prior_of_error,
+)
 from sidelight.experts.expert import Expert, LearnedExpert, floored
 from sidelight.experts.folds import lesson_of
 from sidelight.experts.stack import HeldOut, combined, learn_weights, log_probability
 from sidelight.experts.view import View
 from sidelight.side import SideInformation
 
-# How probable it is that a link is wrong: at first, and within which bounds it is learned, with a prior of some links.
-FIRST_LINK_ERROR = 0.02
-_LEAST_LINK_ERROR, _MOST_LINK_ERROR = 0.002, 0.15
-_PRIOR_LINKS = 20.0
-_LINK_ERROR_STEPS = 20
 # How often weights and the link error are learned in turn.
 _TURNS = 2
-_TINY = 1e-300
+_LINK_ERROR_STEPS = 2
 # Rows that are believed to be of a class with less certainty than this teach nothing.
 _LEAST_CERTAINTY = 0.1
 # How sure a partition to start from is of itself.
@@ -75,7 +75,7 @@ class Round(NamedTuple):
     log_shares : (n, classes)
         Log probabilities of the classes; of rows that were learned from, as if their class were unknown.
     score : float
-        Mean log probability of the statements.
+        Mean log probability of the statements, all links judged together.
     link_error : float
     accuracies : (experts,)
         Share of the labels that each expert names without having seen them; NaN without labels.
@@ -150,14 +150,20 @@ def consult(
     if link_confidence is None and len(statements.pairs):
         # Experts are trusted too little while wrong links are taken for right ones.
         for _ in range(_TURNS):
-            held = held._replace(link_error=learned_link_error(combined(rows, weights), statements))
+            log_shares = combined(rows, weights)
+            error = learned_link_error(log_shares, statements.side, held.link_error, _LINK_ERROR_STEPS)
+            held = held._replace(link_error=error)
             weights = learn_weights(held, prior_weights)
     log_shares = combined(rows, weights)
+    evidence = log_probability(log_shares[asked], held)[0]
+    if len(statements.pairs):
+        evidence = believe_links(log_shares, statements.side, held.link_error).evidence
+        evidence += log_prior_of_error(held.link_error)
     return Round(
         tuple(opinion.learned for opinion in opinions),
         weights,
         log_shares,
-        log_probability(log_shares[asked], held)[0] / max(len(labelled) + len(statements.pairs), 1),
+        evidence / max(len(labelled) + len(statements.pairs), 1),
         held.link_error,
         _accuracies(rows[:, labelled], statements.codes[labelled]),
     )
@@ -178,11 +184,8 @@ class LinkedShares(NamedTuple):
 
 def linked_shares(log_shares: FloatArray, side: SideInformation, link_error: float) -> LinkedShares:
     """Return the probability of each class for the rows that are mentioned, given their labels, blocks and links."""
-    linked: LinkedRows = linked_rows(side, link_confidence=1 - link_error)
-    nodes = plan(linked.problem, log_shares.shape[1])
-    scores = np.add.reduceat(log_shares[linked.rows], linked.starts, axis=0)
-    found = infer(nodes, scores).marginals
-    return LinkedShares(linked.rows, np.repeat(found, linked.sizes, axis=0))
+    beliefs = believe_links(log_shares, side, link_error)
+    return LinkedShares(beliefs.rows, beliefs.shares)
 
 
 def believed_classes(log_shares: FloatArray, statements: Statements, link_error: float) -> Targets:
@@ -197,24 +200,6 @@ def believed_classes(log_shares: FloatArray, statements: Statements, link_error:
     labelled = statements.codes >= 0
     codes[labelled], weights[labelled] = statements.codes[labelled], 1.0
     return Targets(codes, weights)
-
-
-def learned_link_error(log_shares: FloatArray, statements: Statements) -> float:
-    """Return how probable it is that a link is wrong, by opinions that have not seen the links."""
-    error = FIRST_LINK_ERROR
-    for _ in range(_LINK_ERROR_STEPS):
-        wrong = wrong_links(log_shares, statements, error)
-        error = float((wrong.sum() + _PRIOR_LINKS * FIRST_LINK_ERROR) / (len(wrong) + _PRIOR_LINKS))
-    return float(np.clip(error, _LEAST_LINK_ERROR, _MOST_LINK_ERROR))
-
-
-def wrong_links(log_shares: FloatArray, statements: Statements, link_error: float) -> FloatArray:
-    """Return the probability (q,) that each link is wrong, by opinions that have not seen it."""
-    shares = np.exp(log_shares)
-    first, second = statements.pairs.T
-    together = np.clip((shares[first] * shares[second]).sum(axis=1), 0.0, 1.0)
-    right = np.where(statements.same, together, 1 - together)
-    return np.asarray(link_error * (1 - right) / (link_error * (1 - right) + (1 - link_error) * right + _TINY))
 
 
 def targets_of_partition(classes: IntArray, n_classes: int, statements: Statements, link_error: float) -> Targets:

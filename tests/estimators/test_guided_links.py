@@ -1,0 +1,110 @@
+"""Links in GuidedMixture: judged together, by several starts, and from fit to fit."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine
+from sklearn.metrics import adjusted_rand_score
+
+from oracles.link_graphs import enumerate_graph
+from sidelight import GuidedMixture, SideInformation
+from sidelight.couplings.link_graph import LinkProblem
+from sidelight.estimators.guided.link_beliefs import believe_links, learned_link_error
+from sidelight.estimators.guided.numbering import in_earlier_order
+from sidelight.estimators.guided.partitions import Links, likely_partitions, obedient_partition
+from sidelight.metrics import Suspicions
+from sidelight.side.sampling import draw_links
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_is_believed_of_links_equals_enumeration(seed):
+    random = np.random.default_rng(seed)
+    n, error = 6, 0.1
+    pairs = np.array([(a, b) for a in range(n) for b in range(a + 1, n)])[random.permutation(15)[:8]]
+    side = SideInformation.build(n, must_link=pairs[:4], cannot_link=pairs[4:])
+    log_shares = np.log(random.dirichlet(np.ones(3), size=n))
+    found = believe_links(log_shares, side, error)
+    stated = np.concatenate([side.must_link, side.cannot_link])
+    must = np.arange(8) < 4
+    problem = LinkProblem.of(
+        n, stated, np.log(np.where(must, 1 - error, error)), np.log(np.where(must, error, 1 - error))
+    )
+    expected = enumerate_graph(problem, log_shares)
+    keys = {tuple(sorted(edge)): same for edge, same in zip(problem.edges.tolist(), expected.pairs, strict=True)}
+    same = np.array([np.trace(keys[tuple(sorted(pair))]) for pair in stated.tolist()])
+    np.testing.assert_allclose(found.wrong, np.where(must, 1 - same, same), atol=1e-6)
+    assert found.evidence == pytest.approx(expected.log_partition, abs=1e-6)
+    np.testing.assert_allclose(found.shares, expected.marginals[found.rows], atol=1e-6)
+
+
+def test_links_that_agree_with_each_other_are_right_whatever_the_opinions():
+    random = np.random.default_rng(0)
+    truth = random.integers(2, size=40)
+    links = draw_links(truth, 300, random_state=0)
+    side = SideInformation.build(40, must_link=links.must_link, cannot_link=links.cannot_link)
+    no_opinion = np.log(np.clip(np.column_stack([0.5 + 1e-3 * random.normal(size=40)] * 2), 1e-3, 1))
+    no_opinion[:, 1] = np.log1p(-np.exp(no_opinion[:, 0]))
+    assert learned_link_error(no_opinion, side, 0.1, n_steps=6) < 0.01
+
+
+def test_the_obedient_partition_breaks_no_link_and_has_as_few_classes_as_that_takes():
+    random = np.random.default_rng(1)
+    truth = np.repeat(np.arange(4), 15)
+    points = random.normal(size=(60, 2))
+    links = draw_links(truth, 500, random_state=1)
+    pairs = np.concatenate([links.must_link, links.cannot_link])
+    given = Links(pairs, np.arange(len(pairs)) < len(links.must_link))
+    found = obedient_partition(points, given, None)
+    assert adjusted_rand_score(truth, found) == 1.0
+    assert obedient_partition(points, given.take(np.zeros(len(pairs), dtype=bool)), None) is None
+
+
+def test_candidates_have_different_numbers_of_classes():
+    random = np.random.RandomState(0)
+    X, y = load_wine(return_X_y=True)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    links = draw_links(y, 60, random_state=0)
+    pairs = np.concatenate([links.must_link, links.cannot_link])
+    given = Links(pairs, np.arange(len(pairs)) < len(links.must_link))
+    found = likely_partitions(Z, y, given, None, random)
+    numbers = [int(classes.max()) + 1 for classes in found[:-1]]
+    assert len(set(numbers)) == len(numbers) > 1
+    assert {int(classes.max()) + 1 for classes in likely_partitions(Z, y, given, 5, random)} == {5}
+
+
+def test_clusters_keep_their_numbers_as_far_as_possible():
+    earlier = np.array([2, 2, 2, 0, 0, 1])
+    labels = np.array([0, 0, 0, 1, 1, 2])
+    order = in_earlier_order(labels, earlier, np.array([0, 1, 2]))
+    number = np.empty(3, dtype=int)
+    number[order] = np.arange(3)
+    assert number[labels].tolist() == earlier.tolist()
+    # The class that was cluster 2 needs another number where there are only two.
+    assert sorted(in_earlier_order(np.array([0, 0, 0, 1, 1, 1]), earlier, np.array([0, 1])).tolist()) == [0, 1]
+
+
+def test_a_warm_start_refines_and_keeps_numbers():
+    X, y = load_wine(return_X_y=True)
+    links = draw_links(y, 60, random_state=3)
+    model = GuidedMixture(random_state=0, warm_start=True).fit(X)
+    before = model.labels_
+    model.fit(X, must_link=links.must_link[:10], cannot_link=links.cannot_link[:20])
+    assert np.mean(model.labels_ == before) > 0.9
+    model.fit(X, must_link=links.must_link, cannot_link=links.cannot_link)
+    assert np.mean(model.labels_ == before) > 0.9
+    assert adjusted_rand_score(y, model.labels_) > 0.9
+    suspicions = model.violations_.suspicions
+    assert isinstance(suspicions, Suspicions)
+    assert len(suspicions.wrong) == 60
+    assert (np.diff(suspicions.wrong) <= 0).all()
+
+
+def test_wrong_links_are_the_most_suspicious():
+    X, y = load_wine(return_X_y=True)
+    links = draw_links(y, 178, wrong=0.2, random_state=5)
+    with pytest.warns(UserWarning, match="links are probably wrong"):
+        model = GuidedMixture(random_state=0).fit(X, must_link=links.must_link, cannot_link=links.cannot_link)
+    found = model.violations_.suspicions
+    wrong = (y[found.pairs[:, 0]] == y[found.pairs[:, 1]]) != found.must_link
+    assert wrong[: len(found.doubtful)].mean() > 0.9
+    assert np.isin(np.flatnonzero(wrong), np.arange(2 * wrong.sum())).mean() > 0.9
+    assert found.odds[0] > 1 > found.odds[-1]
