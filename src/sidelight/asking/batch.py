@@ -120,6 +120,7 @@ class Batch:
         members = candidates.members
         self._similarity = similarity
         self._base_rate = base_rate
+        self._settled = candidates.settled
         self._group = candidates.group.copy()
         self._support = members @ similarity
         self._posterior = posterior
@@ -154,6 +155,15 @@ class Batch:
             self._asked[row] += 1
         one, other = self._tree[self._group[[question.first, question.second]]]
         self._tree[self._tree == other] = one
+
+    def is_open(self, first: int, second: int) -> bool:
+        """Say whether the answer about two candidates is unknown, and stays so whatever is answered in the batch."""
+        one, other = self._group[[first, second]]
+        if first == second or one < 0 or other < 0:
+            return first != second
+        known = len(self._settled)
+        settled = one < known and other < known and self._settled[one, other]
+        return not settled and self._tree[one] != self._tree[other]
 
     def _seed(self) -> None:
         """Without a group to compare with, open one for the most informative row."""

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from sidelight._typing import FloatArray, IntArray
 from sidelight.asking.batch import Batch, Question, find_candidates
 from sidelight.asking.belief import answer_entropy, count_clusters, row_similarity
+from sidelight.asking.introductions import introductions
 from sidelight.describe.assignment import has_probabilities, with_noise
 from sidelight.side import SideInformation
 
@@ -116,8 +117,14 @@ def informative_pairs(
     # there is more than one class, even where the model has found one cluster.
     base_rate = min(float((probabilities.mean(axis=0) ** 2).sum()), _MAX_BASE_RATE)
     counts = count_clusters(candidates.members, sample, candidates.settled)
-    batch = Batch(candidates, counts, row_similarity(sample, counts, places, n_pairs), sample, base_rate)
+    similarity = row_similarity(sample, counts, places, n_pairs)
+    batch = Batch(candidates, counts, similarity, sample, base_rate)
     chosen: list[Question] = []
+    for first, second in introductions(sample, similarity, candidates.group >= 0, n_pairs):
+        if batch.is_open(first, second):
+            introduced = Question(first, second, base_rate, float(answer_entropy(np.array(base_rate))))
+            batch.take(introduced)
+            chosen.append(introduced)
     while len(chosen) < n_pairs and (question := batch.next()) is not None:
         batch.take(question)
         chosen.append(question)
