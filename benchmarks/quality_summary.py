@@ -38,12 +38,14 @@ class Grid:
     @property
     def methods(self) -> list[str]:
         """The methods, in the order of METHODS."""
-        return [name for name in METHODS if name in set(self.trials["method"])]
+        present = set(self.trials["method"].unique())
+        return [name for name in METHODS if name in present]
 
     @property
     def situations(self) -> list[str]:
         """The situations, in the order of SITUATIONS."""
-        return [name for name in SITUATIONS if name in set(self.trials["situation"])]
+        present = set(self.trials["situation"].unique())
+        return [name for name in SITUATIONS if name in present]
 
     @property
     def peers(self) -> list[str]:

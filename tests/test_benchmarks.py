@@ -306,11 +306,12 @@ def test_a_walk_has_each_function_once_with_its_depth():
     depths = {code.co_qualname: depth for code, depth in steps}
     assert len({code for code, _ in steps}) == len(steps)
     # The fit runs on a copy of the estimator, so something is called before it.
-    assert [code.co_qualname for code, _ in steps[:2]] == [
+    assert [code.co_qualname for code, _ in steps[:3]] == [
         "all_or_nothing.<locals>.fit_copy",
+        "fit_as_task",
         "LatentProcessDecomposition.fit",
     ]
-    assert depths["LatentProcessDecomposition.fit"] == 1
+    assert depths["LatentProcessDecomposition.fit"] == 2
     assert depths["Decomposition.expect"] == depths["Decomposition.step"] + 1
     assert "LatentProcessDecomposition.predict" not in depths
 

@@ -158,12 +158,12 @@ def test_rows_of_an_array_that_show_something_new():
 
 
 def test_labels_of_a_large_table_are_not_in_memory(tmp_path, monkeypatch):
-    from sidelight.estimators.base import clusters
+    from sidelight.estimators.base import results
 
     X, _ = numbers(3000)
     folder = write(tmp_path / "t", pd.DataFrame(X, columns=list("abc")), 1000)
     plain = sl.LabelledMixture(3, random_state=0).fit(folder)
-    monkeypatch.setattr(clusters, "LARGEST_KEPT", 100)
+    monkeypatch.setattr(results, "LARGEST_KEPT", 100)
     fitted = sl.LabelledMixture(3, keep_posterior=True, random_state=0).fit(folder)
     assert isinstance(fitted.labels_, np.memmap)
     assert isinstance(fitted.posterior_, np.memmap)

@@ -26,6 +26,15 @@ def check_drawing() -> None:
         ) from None
 
 
+def check_studio() -> None:
+    """Refuse to begin if the server, its store or its tables cannot be used."""
+    for package in ("fastapi", "jinja2", "sqlalchemy", "uvicorn"):
+        try:
+            import_module(package)
+        except ImportError:
+            raise Refusal(f"the studio needs {package}: pip install 'sidelight[studio]'") from None
+
+
 def check_spreadsheets(path: Any) -> None:
     """Refuse to read a spreadsheet if nothing is installed that can."""
     try:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from sidelight._typing import AnyArray
+from sidelight.cli.authored import AuthoredFile, has_authored_pairs, is_json, read_authored, with_authors
 from sidelight.cli.errors import Refusal
 from sidelight.cli.extras import arrow
 from sidelight.cli.result.folder import PoolRows, choose_rows, pool_rows
@@ -44,6 +45,9 @@ class FitRequest(NamedTuple):
     log: tuple[str, ...] = ()
     cluster: str | None = None
     checkpoint: Path | None = None
+    labels: tuple[Path, ...] = ()
+    learn_annotators: bool = False
+    certain_annotator: tuple[str, ...] = ()
 
 
 class FitInput(NamedTuple):
@@ -60,6 +64,7 @@ class FitInput(NamedTuple):
     pool: PoolRows
     frame: Any
     pool_frame: Any
+    authored: list[AuthoredFile]
 
 
 def read_fit_input(request: FitRequest) -> tuple[Any, FitInput]:
@@ -89,10 +94,10 @@ def read_fit_input(request: FitRequest) -> tuple[Any, FitInput]:
     if not table.num_rows:
         raise Refusal(f"{file.path} has a header but no rows.")
     frame, features = find_features(file, table, columns, asked)
-    ids, links, side = _statements(request, file, table, len(frame))
+    ids, links, authored, side = _statements(request, file, table, len(frame))
     shown = [name for name in file.header if name != request.id_column]
     pool = pool_rows(file, table, shown, choose_rows(side, request.seed))
-    return frame, FitInput(features, ids, side, links, pool, frame, frame.iloc[pool.rows])
+    return frame, FitInput(features, ids, side, links, pool, frame, frame.iloc[pool.rows], authored)
 
 
 def _read_folder(
@@ -125,7 +130,7 @@ def _read_folder(
         )
     missing = {name: round(count * n / len(frame)) for name, count in features.missing.items()}
     named = [name for name in (request.id_column, request.label_column) if name is not None]
-    ids, links, side = _statements(request, file, file.read(named) if named else None, n)
+    ids, links, authored, side = _statements(request, file, file.read(named) if named else None, n)
     chosen = choose_rows(side, request.seed)
     kept = file.rows(chosen)
     shown = [name for name in file.header if name != request.id_column]
@@ -138,18 +143,34 @@ def _read_folder(
         cells._replace(rows=chosen),
         frame,
         feature_frame(kept, features.kinds),
+        authored,
     )
     return file.only(list(features.kinds)), given
 
 
 def _statements(
     request: FitRequest, file: TableFile, table: Any, n: int
-) -> tuple[AnyArray | None, list[LinksFile], "SideInformation"]:
-    """Return ids, links and side information; ``table`` has the columns of ids and labels."""
-    ids = None if request.id_column is None else row_ids(file, table, request.id_column, needed=bool(request.links))
+) -> tuple[AnyArray | None, list[LinksFile], list[AuthoredFile], "SideInformation"]:
+    """Return ids, links, files with authors and side information; ``table`` has the columns of ids and labels."""
+    needed = bool(request.links or request.labels)
+    ids = None if request.id_column is None else row_ids(file, table, request.id_column, needed=needed)
     labels = None if request.label_column is None else row_labels(file, table, request.label_column)
-    links = [] if ids is None else read_all_links(request.links, file, ids, request.encoding, request.confidence)
-    return ids, links, combine(n, labels, links, ids)
+    authored = [read_authored(path, "--labels", request.id_column) for path in request.labels]
+    if ids is None:
+        for one in authored:
+            if one.said.format != "cleanlab" or not any("in order" in remark for remark in one.said.remarks):
+                raise Refusal(f"{one.path} names rows by their ids: say with --id-column which column holds them.")
+    tables = []
+    for path in request.links:
+        opened = None if is_json(path) else open_table(path, request.encoding)
+        if opened is None or has_authored_pairs(opened.header):
+            authored.append(read_authored(path, "--links", request.id_column))
+        else:
+            tables.append(opened)
+    links = [] if ids is None else read_all_links(tables, file, ids, request.confidence)
+    learned = links if request.learn_annotators else []
+    side = combine(n, labels, [] if request.learn_annotators else links, ids)
+    return ids, links, authored, with_authors(side, authored, learned, ids, file.path, request.certain_annotator)
 
 
 def _named_columns(request: FitRequest) -> list[tuple[str | None, str]]:

@@ -12,6 +12,7 @@ _COMMANDS = {
     "example": "Write made-up customers to try the other commands on.",
     "fit": "Cluster TABLE (CSV, Parquet, .xlsx and others) with the labels and judged pairs there are.",
     "ask": "Write the pairs of rows whose answer would teach the model of RESULT most.",
+    "studio": "Answer questions about TABLE in the browser: same or different, live, alone or with others.",
     "predict": "Place the rows of TABLE in the clusters of RESULT, a folder that sidelight fit wrote.",
     "compare": "Say how far two clusterings agree: FIRST is judged by SECOND, which may be the truth.",
     "demo": "Cluster handwritten digits without and with a handful of labels and links.",

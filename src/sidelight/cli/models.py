@@ -16,6 +16,7 @@ _NOUNS = {
     "must_link": "pairs that belong together",
     "cannot_link": "pairs that do not belong together",
     "confidence": "links with a confidence below 1",
+    "annotators": "statements of annotators who may err",
 }
 
 

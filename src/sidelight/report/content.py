@@ -7,6 +7,7 @@ import numpy as np
 from sidelight._typing import AnyArray, IntArray
 from sidelight._version import __version__
 from sidelight._wording import NOISE
+from sidelight.couplings.annotators import AnnotatorReport
 from sidelight.describe.assignment import (
     Certainty,
     certainty_of,
@@ -99,6 +100,7 @@ class Content(NamedTuple):
     next_steps: list[str]
     usage: list[str]
     version: str
+    annotators: AnnotatorReport | None
 
 
 def read_content(
@@ -154,6 +156,7 @@ def read_content(
         next_steps=_next_steps(model) if next_steps is None else [str(line) for line in next_steps],
         usage=_usage(model) if usage is None else [str(line) for line in usage],
         version=__version__,
+        annotators=getattr(model, "annotation_report_", None),
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from sidelight._wording import count, grouped, listed, percent
 from sidelight.plots.figures import cluster_colours, require_matplotlib
+from sidelight.report.annotators import annotators_part
 from sidelight.report.content import Content, align_side, read_content
 from sidelight.report.markup import section, text
 from sidelight.report.pictures import Pictures, draw_pictures
@@ -100,7 +101,7 @@ def write_page(content: Content, pictures: Pictures) -> str:
         found_section(content, pictures, colours),
         profiles_section(content, pictures, colours),
         certainty_section(content, pictures),
-        broken_section(content),
+        broken_section(content) + annotators_part(content.annotators),
         next_section(content),
         usage_section(content),
     )

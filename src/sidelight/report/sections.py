@@ -206,6 +206,8 @@ def certainty_section(content: Content, pictures: Pictures) -> str:
 def broken_section(content: Content) -> str:
     """Return the statements that the result breaks."""
     statements = content.statements
+    if not statements.n_stated and content.annotators is not None:
+        return paragraph("All statements are those of annotators, who may err: what is doubtful about them is below.")
     if not statements.n_stated:
         return paragraph("None: there are no statements about the rows.")
     if not statements.n_broken:

@@ -8,7 +8,7 @@ import numpy as np
 from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight._wording import count, listed
 from sidelight.describe.assignment import noise_of
-from sidelight.metrics import Violations, violations
+from sidelight.metrics import Suspicions, Violations, violations
 from sidelight.side import SideInformation
 
 MOST_BROKEN = 40
@@ -57,19 +57,21 @@ def read_statements(
     numbers where there are no names.
     """
     found: Violations | None = getattr(model, "violations_", None)
+    suspicions = None if found is None else found.suspicions
     if side is not None:
         found = violations(side, clusters, noise=noise_of(model))
+    authored = [] if side is None or side.annotations is None else [f"{side.annotations.summary()}, who may err"]
     if found is None or not found.n_statements:
-        return Statements([], [])
+        return Statements(authored, [])
 
-    quotes = _Quotes(side, clusters, names, row_names)
+    quotes = _Quotes(side, clusters, names, row_names, _odds(suspicions))
     kinds = [
         _kind("label", found.n_labels, found.labels, quotes.label),
         _kind("must-link", found.n_must_link, found.must_link, quotes.must_link),
         _kind("cannot-link", found.n_cannot_link, found.cannot_link, quotes.cannot_link),
         _kind("block member", found.n_blocks, found.blocks, quotes.block),
     ]
-    return Statements(_lines(side, found), [kind for kind in kinds if kind.n_stated])
+    return Statements([*_lines(side, found), *authored], [kind for kind in kinds if kind.n_stated])
 
 
 def _kind(name: str, n_stated: int, broken: IntArray, quote: Callable[[Any], BrokenStatement]) -> StatementKind:
@@ -83,6 +85,7 @@ class _Quotes(NamedTuple):
     clusters: IntArray
     names: list[str]
     row_names: AnyArray | None
+    odds: dict[tuple[int, int], float]
 
     def label(self, row: Any) -> BrokenStatement:
         label = "a label" if self.side is None else f"label {self.side.label_names[self.side.labels[row]]}"
@@ -92,18 +95,25 @@ class _Quotes(NamedTuple):
         side = self.side
         confidence = "" if side is None else _confidence(pair, side.must_link, side.must_link_confidence)
         first, second = (self._cluster(row) for row in pair)
-        return BrokenStatement(self._rows(pair), f"belong together{confidence}", f"in {first} and {second}")
+        return BrokenStatement(
+            self._rows(pair), f"belong together{confidence}", f"in {first} and {second}{self._suspicion(pair)}"
+        )
 
     def cannot_link(self, pair: Any) -> BrokenStatement:
         side = self.side
         confidence = "" if side is None else _confidence(pair, side.cannot_link, side.cannot_link_confidence)
-        found = f"both in {self._cluster(pair[0])}"
+        found = f"both in {self._cluster(pair[0])}{self._suspicion(pair)}"
         return BrokenStatement(self._rows(pair), f"do not belong together{confidence}", found)
 
     def block(self, row: Any) -> BrokenStatement:
         block = "its block" if self.side is None else f"block {self.side.block_names[self.side.blocks[row]]}"
         found = f"in {self._cluster(row)}, most of the block is not"
         return BrokenStatement(self._row(row), f"belongs with {block}", found)
+
+    def _suspicion(self, pair: Any) -> str:
+        """Return the odds that a link is wrong in words; empty where they are not known, or below one to one."""
+        odds = self.odds.get((int(pair[0]), int(pair[1])), 0.0)
+        return f"; odds that the statement is wrong: {_to_one(odds)}" if odds > 1 else ""
 
     def _row(self, row: Any) -> str:
         return str(row) if self.row_names is None else str(self.row_names[row])
@@ -113,6 +123,18 @@ class _Quotes(NamedTuple):
 
     def _cluster(self, row: Any) -> str:
         return self.names[self.clusters[row]]
+
+
+def _odds(suspicions: Suspicions | None) -> dict[tuple[int, int], float]:
+    """Return the odds that each link is wrong, by its rows."""
+    if suspicions is None:
+        return {}
+    pairs = ((int(a), int(b)) for a, b in suspicions.pairs)
+    return dict(zip(pairs, suspicions.odds.tolist(), strict=True))
+
+
+def _to_one(odds: float) -> str:
+    return "more than 100 to 1" if odds > 100 else f"{odds:.2g} to 1"
 
 
 def _confidence(pair: Any, links: IntArray, confidence: FloatArray) -> str:

@@ -2,13 +2,12 @@
 
 import csv
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import click
 
-from sidelight._wording import printable
+from sidelight._wording import count, printable
 from sidelight.cli import options
 from sidelight.cli.console import Terminal
 from sidelight.cli.errors import Refusal, refusing
@@ -16,7 +15,10 @@ from sidelight.cli.output import check_table_output, output_text
 from sidelight.cli.result.folder import Pool, open_result
 from sidelight.cli.tables.files import check_columns, open_table, read_text, some
 
-_FIRST_COLUMNS = ("id_a", "id_b", "relation", "chance_same")
+_FIRST_COLUMNS = ("id_a", "id_b", "relation")
+_CHANCE = "chance_same"
+# Answers that are probably wrong take at most this share of the questions.
+_MOST_AGAIN = 0.25
 
 
 @click.command()
@@ -29,6 +31,11 @@ _FIRST_COLUMNS = ("id_a", "id_b", "relation", "chance_same")
     type=click.Path(path_type=Path),
     help="Table with the true cluster of each id, to answer the questions from instead of asking.",
 )
+@click.option(
+    "--show-chance",
+    is_flag=True,
+    help="Add the model's own guess, column chance_same; it influences people who answer.",
+)
 @options.table_output
 @options.seed
 @options.encoding
@@ -39,6 +46,7 @@ def ask(
     result: Path,
     number: int,
     answers_from: Path | None,
+    show_chance: bool,
     output: Path | None,
     seed: int,
     encoding: str,
@@ -49,8 +57,8 @@ def ask(
     """Write the pairs of rows whose answer would teach the model of RESULT most.
 
     Fill in the column "relation" with must or cannot (or same, different; empty or ? where you do not know), and give
-    the file to sidelight fit with --links. chance_same is the model's own guess, and the columns after it show the two
-    rows.
+    the file to sidelight fit with --links. The columns after it show the two rows. Answers that are probably wrong, by
+    the table and the other answers, are asked again.
     """
     from sidelight.asking import informative_pairs
 
@@ -63,10 +71,20 @@ def ask(
     pool = opened.pool()
     _check_ids(pool, result)
     with terminal.progress("choosing pairs"), terminal.warnings_as_notes(), refusing(str(result)):
-        questions = informative_pairs(pool.posterior, pool.side, n_pairs=number, X=pool.positions, random_state=seed)
-    rows = list(_rows(pool, questions, answers))
+        again = pool.doubtful[: int(_MOST_AGAIN * number)]
+        new = informative_pairs(
+            pool.posterior, pool.side, n_pairs=number - len(again), X=pool.positions, random_state=seed
+        )
+    pairs = [*new.pairs.tolist(), *again.tolist()]
+    rows = [_row(pool, first, second, answers, show_chance=show_chance) for first, second in pairs]
     with output_text(output) as text:
-        _write(text, pool, rows)
+        _write(text, pool, rows, show_chance=show_chance)
+    if len(again):
+        named = some([f"{pool.ids[first]} and {pool.ids[second]}" for first, second in again.tolist()])
+        terminal.note(
+            f"{count(len(again), 'pair')} asked again, since the earlier answer is probably wrong: {named}. Where the "
+            "answer changes, delete the earlier one."
+        )
     if len(rows) < number:
         terminal.note(f"there are only {len(rows)} pairs whose answer the model does not know already.")
     if answers is None:
@@ -98,12 +116,11 @@ def _read_answers(path: Path, id_column: str, encoding: str) -> dict[str, str]:
     }
 
 
-def _rows(pool: Pool, questions: Any, answers: dict[str, str] | None) -> Iterator[list[str]]:
-    for first, second in questions.pairs.tolist():
-        chance = float(pool.posterior[first] @ pool.posterior[second])
-        ids = str(pool.ids[first]), str(pool.ids[second])
-        values = (cell for pair in zip(pool.values[first], pool.values[second], strict=True) for cell in pair)
-        yield [*ids, _answer(answers, *ids), f"{chance:.3f}", *values]
+def _row(pool: Pool, first: int, second: int, answers: dict[str, str] | None, *, show_chance: bool) -> list[str]:
+    ids = str(pool.ids[first]), str(pool.ids[second])
+    chance = [f"{float(pool.posterior[first] @ pool.posterior[second]):.3f}"] if show_chance else []
+    values = (cell for pair in zip(pool.values[first], pool.values[second], strict=True) for cell in pair)
+    return [*ids, _answer(answers, *ids), *chance, *values]
 
 
 def _answer(answers: dict[str, str] | None, first: str, second: str) -> str:
@@ -112,8 +129,8 @@ def _answer(answers: dict[str, str] | None, first: str, second: str) -> str:
     return "must" if answers[first] == answers[second] else "cannot"
 
 
-def _write(file: IO[str], pool: Pool, rows: list[list[str]]) -> None:
+def _write(file: IO[str], pool: Pool, rows: list[list[str]], *, show_chance: bool) -> None:
     writer = csv.writer(file, lineterminator="\n")
     shown = [f"{name}_{end}" for name in pool.columns for end in ("a", "b")]
-    writer.writerow([*_FIRST_COLUMNS, *shown])
+    writer.writerow([*_FIRST_COLUMNS, *((_CHANCE,) if show_chance else ()), *shown])
     writer.writerows(rows)

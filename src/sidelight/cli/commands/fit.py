@@ -28,8 +28,15 @@ from sidelight.cli.models import (
 )
 from sidelight.cli.output import check_folder_free, check_room, output_folder
 from sidelight.cli.result.clusters import Assignment, write_clusters
-from sidelight.cli.result.folder import CLUSTERS, REPORT, Pool, is_result, write_result
-from sidelight.cli.result.summary import input_lines, scale_lines, summarise, summary_table, trust_lines
+from sidelight.cli.result.folder import CLUSTERS, REPORT, Pool, doubtful_links, is_result, write_result
+from sidelight.cli.result.summary import (
+    annotator_lines,
+    input_lines,
+    scale_lines,
+    summarise,
+    summary_table,
+    trust_lines,
+)
 from sidelight.cli.tables.recipe import Recipe, as_numbers, recipe_columns
 
 if TYPE_CHECKING:
@@ -46,10 +53,30 @@ _ROWS_AT_ONCE = 1_000_000
 @click.option("--id-column", metavar="COLUMN", help="Column that names the rows; links need one.")
 @click.option("--label-column", metavar="COLUMN", help="Column with the labels of some rows, empty in the others.")
 @click.option(
+    "--labels",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="File of labels by annotators who may err: a table of crowd-kit (task,worker,label) or cleanlab (a column per "
+    "annotator), JSON of Label Studio, JSONL of Prodigy; the format is found. May be given several times.",
+)
+@click.option(
     "--links",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="File of judged pairs: id_a,id_b,relation[,confidence][,annotator]; may be given several times.",
+    help="File of judged pairs: id_a,id_b,relation[,confidence][,annotator], or pairs of Splink or dedupe; may be "
+    "given several times.",
+)
+@click.option(
+    "--learn-annotators",
+    is_flag=True,
+    help="Learn how reliable the annotators of tables id_a,id_b,relation,annotator are; those of other formats always "
+    "are learned.",
+)
+@click.option(
+    "--certain-annotator",
+    multiple=True,
+    metavar="NAME",
+    help="Annotator who never errs; may be given several times.",
 )
 @click.option("--ignore", multiple=True, metavar="COLUMN", help="Column to leave out; may be given several times.")
 @click.option(
@@ -184,7 +211,7 @@ def fit(output: Path, report: bool, force: bool, quiet: bool, as_json: bool, **a
         model = _fitted(request, given, frame if request.cluster is None else on_cluster(frame), update)
         if request.cluster is not None:
             bring_results(model)
-    for line in (*scale_lines(model), *trust_lines(model)):
+    for line in (*scale_lines(model), *trust_lines(model), *annotator_lines(model)):
         terminal.note(line)
     probability = _probability(model)
     summary = {
@@ -294,6 +321,7 @@ def _pool(given: FitInput, model: Any, positions: FloatArray) -> Pool:
         posterior=_posterior(model, rows),
         positions=positions,
         side=given.side.restrict(rows),
+        doubtful=doubtful_links(model, rows),
         columns=columns,
         values=values,
     )

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 CLUSTERS = "clusters.csv"
 REPORT = "report.html"
+RECIPE = "recipe.json"
 _MODEL = "model"
-_RECIPE = "recipe.json"
 _SUMMARY = "summary.json"
 # What reading files that were changed or cut off can end with.
 _DAMAGES = (
@@ -60,6 +60,8 @@ class Pool(NamedTuple):
         Where the rows are, as standardised numbers.
     side : SideInformation
         About these rows.
+    doubtful : (k, 2)
+        Links among them that are more probably wrong than right, the most suspicious first.
     columns, values : list of str, list of list of str
         Names of the columns that are shown; the cells of each row, as they stand in the table.
     """
@@ -68,6 +70,7 @@ class Pool(NamedTuple):
     posterior: FloatArray
     positions: FloatArray
     side: "SideInformation"
+    doubtful: IntArray
     columns: list[str]
     values: list[list[str]]
 
@@ -90,6 +93,16 @@ def choose_rows(side: "SideInformation", seed: int, *, most: int = 20_000) -> In
     return np.sort(np.concatenate([np.flatnonzero(side.mentioned), drawn]))
 
 
+def doubtful_links(model: Any, rows: IntArray) -> IntArray:
+    """Return the links that a model finds more probably wrong than right, as places (k, 2) among some rows."""
+    suspicions = getattr(getattr(model, "violations_", None), "suspicions", None)
+    if suspicions is None:
+        return np.empty((0, 2), dtype=np.int64)
+    pairs = suspicions.doubtful
+    place = np.searchsorted(rows, pairs).clip(max=len(rows) - 1)
+    return place[(rows[place] == pairs).all(axis=1)]
+
+
 def pool_rows(file: TableFile, table: Any, columns: Sequence[str], rows: IntArray) -> PoolRows:
     """Return rows of a table that was read, their cells as they stand in it; columns without a text are left out."""
     columns = [name for name in columns if _has_text(table[name].type)]
@@ -109,7 +122,7 @@ def write_pool(pool: Pool, folder: Path) -> None:
     side = {name: getattr(pool.side, name) for name in _SIDE}
     side["label_names"] = np.array(side["label_names"], dtype=str)
     numbers = {name: getattr(pool, name).astype(np.float32) for name in _NUMBERS}
-    np.savez(folder / "statements.npz", ids=pool.ids, **numbers, **side)
+    np.savez(folder / "statements.npz", ids=pool.ids, doubtful=pool.doubtful, **numbers, **side)
     with (folder / "rows.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(pool.columns)
@@ -123,6 +136,8 @@ def read_pool(folder: Path) -> Pool:
     try:
         with (folder / "statements.npz").open("rb") as file, np.load(file, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in ("ids", *_NUMBERS, *_SIDE)}
+            # Results of earlier versions do not say which links are doubtful.
+            doubtful = stored["doubtful"] if "doubtful" in stored else np.empty((0, 2), dtype=np.int64)
         with (folder / "rows.csv").open(encoding="utf-8", newline="") as text:
             columns, *values = list(csv.reader(text))
         posterior, positions = (arrays[name].astype(float) for name in _NUMBERS)
@@ -133,7 +148,8 @@ def read_pool(folder: Path) -> Pool:
             block_names=np.empty(0, dtype=np.int64),
             **{name: arrays[name] for name in _SIDE},
         )
-        pool = Pool(arrays["ids"].astype(str), _normalised(posterior), positions, side, columns, values)
+        ids = arrays["ids"].astype(str)
+        pool = Pool(ids, _normalised(posterior), positions, side, doubtful, columns, values)
         _check_shapes(pool)
     except _DAMAGES as error:
         raise Refusal(f"{folder} is damaged ({error}); fit again.") from error
@@ -158,6 +174,9 @@ def _check_shapes(pool: Pool) -> None:
         raise ValueError("its labels are of other rows")
     if not np.isfinite(pool.positions).all():
         raise ValueError("its positions are not numbers")
+    rows = pool.doubtful
+    if rows.shape != (len(rows), 2) or rows.dtype.kind != "i" or ((rows < 0) | (rows >= n)).any():
+        raise ValueError("its doubtful links are of other rows")
 
 
 class Result(NamedTuple):
@@ -181,7 +200,7 @@ class Result(NamedTuple):
 
 def is_result(folder: Path) -> bool:
     """Say whether a folder holds what a fit wrote."""
-    return (folder / _RECIPE).is_file() and (folder / _SUMMARY).is_file()
+    return (folder / RECIPE).is_file() and (folder / _SUMMARY).is_file()
 
 
 def open_result(folder: Path) -> Result:
@@ -191,7 +210,7 @@ def open_result(folder: Path) -> Result:
         raise Refusal(f"{folder} is not a folder; name the one that sidelight fit wrote with -o.")
     if not is_result(folder):
         raise Refusal(f"{folder} holds no result; name the folder that sidelight fit wrote with -o.")
-    recipe = Recipe.read(folder / _RECIPE)
+    recipe = Recipe.read(folder / RECIPE)
     try:
         summary = dict(json.loads((folder / _SUMMARY).read_text(encoding="utf-8")))
     except (ValueError, TypeError, RecursionError) as error:
@@ -204,7 +223,7 @@ def write_result(folder: Path, *, model: Any, recipe: Recipe, pool: Pool, summar
     from sidelight.persistence import write_model
 
     write_model(model, folder / _MODEL)
-    recipe.write(folder / _RECIPE)
+    recipe.write(folder / RECIPE)
     (folder / _POOL).mkdir()
     write_pool(pool, folder / _POOL)
     (folder / _SUMMARY).write_text(json.dumps(summary, ensure_ascii=False, indent=2), encoding="utf-8")

@@ -18,6 +18,8 @@ from sidelight.cli.statements import LinksFile
 if TYPE_CHECKING:
     from sidelight.metrics import Violations
 
+# Annotators that are named one by one.
+_ANNOTATORS_SAID = 10
 _STATEMENTS = {"labels": "labels", "must": "must-links", "cannot": "cannot-links"}
 
 
@@ -45,6 +47,7 @@ def input_lines(path: Path, given: FitInput) -> InputLines:
             lines.append(f"{kind.plural}: {', '.join(columns)}")
     remarks = [f"left out: {name}, which {why}" for name, why in features.omissions]
     remarks.extend(_links_line(file) for file in given.links)
+    remarks.extend(file.line for file in given.authored)
     known = "nothing is known about the rows" if side.is_empty else f"known: {side.summary()}"
     return InputLines(lines, remarks, known)
 
@@ -75,6 +78,50 @@ def trust_lines(model: Any) -> list[str]:
     return [*lines, "it relies on: " + ", ".join(f"{name} {weight / total:.0%}" for name, weight in trusted)]
 
 
+def annotator_lines(model: Any) -> list[str]:
+    """Say how reliable each annotator is, as far as that was learned; the least reliable first."""
+    found = sorted(getattr(model, "annotators_", []), key=lambda row: row.reliability)
+    lines = [
+        f"annotator {row.annotator}: {row.reliability:.0%} right ({row.low:.0%} to {row.high:.0%}, "
+        f"{row.n_statements} statements){'; ' * bool(row.remark)}{row.remark}"
+        for row in found[:_ANNOTATORS_SAID]
+    ]
+    left = len(found) - len(lines)
+    return [*lines, f"{left} more annotators in summary.json"] if left else lines
+
+
+def _learned(model: Any) -> dict[str, Any]:
+    """Return what was learned about annotators as plain values; nothing where there are none."""
+    report = getattr(model, "annotation_report_", None)
+    if report is None:
+        return {}
+    return {
+        "reliability": [_plain(row) for row in report.annotators],
+        "agreement": {
+            "labels_alpha": _number(report.label_alpha),
+            "pairs_alpha": _number(report.pair_alpha),
+            "pairs_of_annotators": [_plain(one) for one in report.agreement],
+        },
+        "n_doubtful": report.n_doubtful,
+        "doubtful": [_plain(one) for one in report.doubtful],
+        "ask_again": [_plain(one) for one in report.questions],
+        "names": {
+            str(who): {str(name): str(own) for name, own in names.items()} for who, names in report.names.items()
+        },
+    }
+
+
+def _plain(record: Any) -> dict[str, Any]:
+    return {name: _number(value) for name, value in record._asdict().items()}
+
+
+def _number(value: Any) -> Any:
+    """Return a value that JSON has: rounded, lists for tuples, None for what is not a number."""
+    if isinstance(value, float):
+        return round(value, 4) if np.isfinite(value) else None
+    return [_number(part) for part in value] if isinstance(value, tuple) else value
+
+
 def summarise(given: FitInput, model: Any, probability: FloatArray) -> dict[str, Any]:
     """Return what a fit found as plain values; the probability (n,) is that of the cluster of each row."""
     from sidelight.tables.kinds import kind_named
@@ -95,6 +142,7 @@ def summarise(given: FitInput, model: Any, probability: FloatArray) -> dict[str,
         "left_out": dict(features.omissions),
         **_violations(violations, given.links),
         "annotators": _annotators(given.links, model.labels_),
+        **_learned(model),
         "clusters": [
             {
                 "cluster": number,
@@ -124,6 +172,8 @@ def summary_table(summary: dict[str, Any], output: Path) -> RenderableType:
 def _broken(summary: dict[str, Any]) -> str:
     stated, broken = summary["statements"], summary["broken"]
     n_stated = stated["labels"] + stated["must"] + stated["cannot"]
+    if not n_stated and "reliability" in summary:
+        return f"statements of annotators that are probably wrong: {summary['n_doubtful']}"
     if not n_stated:
         return "nothing was known about the rows"
     parts = [f"{broken[kind]} of {stated[kind]} {noun}" for kind, noun in _STATEMENTS.items() if stated[kind]]

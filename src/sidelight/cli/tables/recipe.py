@@ -78,7 +78,11 @@ class Recipe:
 
     def write(self, path: Path) -> None:
         """Write the recipe as JSON."""
-        path.write_text(json.dumps({"format": _FORMAT, **asdict(self)}, ensure_ascii=False, indent=2), encoding="utf-8")
+        path.write_text(self.text(), encoding="utf-8")
+
+    def text(self) -> str:
+        """Return the recipe as JSON."""
+        return json.dumps({"format": _FORMAT, **asdict(self)}, ensure_ascii=False, indent=2)
 
     @classmethod
     def read(cls, path: Path) -> "Recipe":
