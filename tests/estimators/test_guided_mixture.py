@@ -15,8 +15,10 @@ from sklearn.preprocessing import StandardScaler
 import sidelight
 from sidelight import GuidedMixture, SideInformation
 from sidelight.estimators.guided.core import CORE_ROWS, core_of
+from sidelight.estimators.guided.granularity import divided_like_classes
 from sidelight.estimators.guided.new_classes import separation, unlabelled_groups
 from sidelight.estimators.guided.partitions import Links, contingency, in_learned_metric, joined, predictiveness
+from sidelight.experts.dendrograms import ward_tree
 from sidelight.side import draw_labels, draw_links
 
 X, Y = load_iris(return_X_y=True)
@@ -324,3 +326,18 @@ def test_columns_that_say_nothing_about_the_labels_are_told():
 def test_parameters_without_a_meaning_are_refused(parameters, message):
     with pytest.raises(ValueError, match=message):
         GuidedMixture(**parameters).fit(X, SOME)
+
+
+def test_new_groups_are_as_fine_as_labelled_classes() -> None:
+    """Two heaps without labels are two groups where heaps are classes, and one where classes have two heaps."""
+    random = np.random.RandomState(0)
+    centres = np.array([[0, 0], [0, 10], [40, 0], [40, 10], [80, 0], [80, 14]], dtype=float)
+    heaps = np.repeat(np.arange(6), 30)
+    points = centres[heaps] + random.normal(size=(180, 2))
+    tree, unlabelled = ward_tree(points), np.flatnonzero(heaps >= 4)
+    by_heap, by_two = np.full(180, -1), np.full(180, -1)
+    labelled = np.flatnonzero((heaps < 4) & (np.arange(180) % 30 < 12))
+    by_heap[labelled], by_two[labelled] = heaps[labelled], heaps[labelled] // 2
+    assert sorted(map(len, divided_like_classes(tree, by_heap, [unlabelled], 5))) == [30, 30]
+    assert [len(rows) for rows in divided_like_classes(tree, by_two, [unlabelled], 5)] == [60]
+    assert len(np.unique(tree.cut(6))) == 6

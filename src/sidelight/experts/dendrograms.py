@@ -58,6 +58,19 @@ class Dendrogram(NamedTuple):
             found[nodes] = found[left] + found[right]
         return found
 
+    def cut(self, n_parts: int) -> IntArray:
+        """Return the part (n,) of each row, a node, where the last joins are undone until there are so many parts."""
+        n = self.n_rows
+        node = np.arange(n)
+        # The last joins are the nodes with the highest numbers.
+        undone = 2 * n - 1 - (min(n_parts, n) - 1)
+        while True:
+            above = self.parent[node]
+            inside = (above >= 0) & (above < undone)
+            if not inside.any():
+                return node
+            node = np.where(inside, above, node)
+
 
 def ward_tree(points: FloatArray) -> Dendrogram:
     """Return Ward's tree (1963) of some points."""

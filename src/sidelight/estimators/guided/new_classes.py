@@ -6,7 +6,8 @@ group holds the share q_c of the rows that experts take for class c, and the cla
 few labels of other classes may stray into a group; the surprise is then that of a Poisson variable which should be
 larger. How much surprise is needed depends on how far the group lies from the other rows of the class it is taken for:
 a part cut off somewhere from a group needs much more than a group that lies apart. The groups that are chosen exceed
-what they need by the most, in sum.
+what they need by the most, in sum. They are then divided where the tree divides labelled classes too
+(:mod:`~sidelight.estimators.guided.granularity`): several new classes may lie side by side.
 """
 
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.stats import poisson
 
 from sidelight._typing import BoolArray, FloatArray, IntArray
+from sidelight.estimators.guided.granularity import divided_like_classes
 from sidelight.experts.dendrograms import Dendrogram, ward_tree
 
 # Surprise needed, in nats: of a branch that touches its class, and of one far from it.
@@ -87,7 +89,8 @@ def unlabelled_groups(points: FloatArray, shares: FloatArray, codes: IntArray, c
     separate = _Groups(*_columns(one_hot.T @ counts), lambda number: np.flatnonzero(clusters == number))
     by_branch = _without_labels(rows, branches, lambda excess: _disjoint(tree, excess))
     by_cluster = _without_labels(rows, separate, lambda excess: np.flatnonzero(excess > 0).tolist())
-    return sorted(max(by_branch, by_cluster, key=lambda found: found.excess).groups, key=len, reverse=True)
+    groups = max(by_branch, by_cluster, key=lambda found: found.excess).groups
+    return sorted(divided_like_classes(tree, codes, groups, _LEAST_ROWS), key=len, reverse=True)
 
 
 def _columns(sums: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
