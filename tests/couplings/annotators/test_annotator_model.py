@@ -9,7 +9,14 @@ from scipy.stats import beta
 
 from oracles.annotators import Tiny, expected_log_by_quadrature
 from sidelight import SideInformation
-from sidelight.couplings.annotators import Beliefs, annotator_report, resolve, statement_graph
+from sidelight.couplings.annotators import (
+    Beliefs,
+    agreed_pairs,
+    annotator_report,
+    judged_pairs,
+    resolve,
+    statement_graph,
+)
 from sidelight.couplings.annotators.coupling import annotated_rows
 
 NAMES = ("x", "y", "z")
@@ -223,3 +230,70 @@ def test_the_interval_is_that_of_a_beta_distribution():
     mean, size = 22.5 / 25, 2 * 25 + 1
     assert row.reliability == pytest.approx(mean)
     np.testing.assert_allclose((row.low, row.high), beta.interval(0.95, mean * size, (1 - mean) * size), atol=1e-6)
+
+
+def judged_side(rng, z, n_pairs, errors, confidence=1.0):
+    """Return judgements of random pairs, two for each, by annotators with these error rates, and who was right."""
+    found = {name: [] for name in ("a", "b", "relation", "annotator", "confidence")}
+    right = {f"a{author}": [] for author in range(len(errors))}
+    for _ in range(n_pairs):
+        a, b = rng.choice(len(z), 2, replace=False)
+        for author in rng.choice(len(errors), 2, replace=False):
+            wrong = rng.random() < errors[author]
+            said = "same" if (z[a] == z[b]) != wrong else "different"
+            for name, value in zip(found, (a, b, said, f"a{author}", confidence), strict=True):
+                found[name].append(value)
+            right[f"a{author}"].append(not wrong)
+    return SideInformation.from_annotations(len(z), links=found), right
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_judged_pair_by_itself_is_two_assignments_with_rates_by_quadrature(seed):
+    rng = np.random.default_rng(seed)
+    side, _ = judged_side(rng, rng.integers(2, size=4), 3, (0.2, 0.4), 0.8)
+    graph = statement_graph(side)
+    rates = graph.prior(2).rates + rng.gamma(2.0, size=(2, 2, 2))
+    logs = np.array([[expected_log_by_quadrature(*rates[a, t]) for t in range(2)] for a in range(2)])
+    pairs, same = judged_pairs(graph, rates)
+    for pair, found in zip(pairs.tolist(), same, strict=True):
+        joint = np.zeros(2)
+        for ends, said, author in zip(
+            graph.judgements.pairs.tolist(), graph.judgements.same, graph.judgements.annotators, strict=True
+        ):
+            # A judgement of confidence 0.8 counts as 0.6 of a sure one.
+            joint += 0.6 * logs[author, :, said] * (ends == pair)
+        assert found == pytest.approx(np.exp(joint[1] - logsumexp(joint)), abs=1e-9)
+
+
+def test_what_annotators_agree_on_is_dawid_and_skene_on_pairs_as_tasks():
+    rng = np.random.default_rng(5)
+    z = rng.integers(3, size=60)
+    side, _ = judged_side(rng, z, 80, (0.1, 0.2, 0.4))
+    graph = statement_graph(side)
+    pairs, same = agreed_pairs(graph, graph.prior(1))
+    task = {tuple(pair): place for place, pair in enumerate(pairs.tolist())}
+    judged = graph.judgements
+    labels = {
+        "row": [task[tuple(pair)] for pair in judged.pairs.tolist()],
+        "label": ["yes" if one else "no" for one in judged.same],
+        "annotator": judged.annotators,
+    }
+    tasks = statement_graph(SideInformation.from_annotations(len(pairs), labels=labels))
+    expected = resolve(tasks, np.zeros((len(pairs), 2)), tol=1e-12).shares[:, 1]
+    np.testing.assert_allclose(same, expected, atol=1e-3)
+
+
+def test_reliabilities_of_a_hundred_statements_each_are_within_a_twentieth():
+    near = []
+    for seed in range(5):
+        rng = np.random.default_rng(40 + seed)
+        z = rng.integers(3, size=150)
+        opinions = np.log(0.9 * np.eye(3)[z] + 0.1 / 3)
+        side, right = judged_side(rng, z, 150, (0.15, 0.15, 0.15))
+        near += [abs(row.reliability - np.mean(right[row.annotator])) for row in report_of(side, opinions).annotators]
+        classes, side = simulated(rng, 150, [good(0.85)] * 3, 2)
+        named = side.annotations
+        is_right = classes[named.label_rows] == named.label_codes
+        for number, row in enumerate(report_of(side, np.log(0.9 * np.eye(3)[classes] + 0.1 / 3)).annotators):
+            near.append(abs(row.reliability - is_right[named.label_annotators == number].mean()))
+    assert max(near) < 0.05

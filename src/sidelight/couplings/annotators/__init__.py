@@ -6,6 +6,7 @@ answers        what annotators can say, as columns: each annotator's own names, 
 reliability    confusion matrices and rates: priors, expected logarithms, updates, divergences
 coupling       the E-step of a mixture: statements of annotators beside certain ones
 opinions       the same for rows whose class probabilities are given, by experts or by nothing
+pairs          what is said of each judged pair by itself
 results        reliability of each annotator, doubtful statements, whom to ask again
 agreement      how often annotators agree, observed and by chance
 """
@@ -15,6 +16,7 @@ from sidelight.couplings.annotators.answers import Answers, Judgements
 from sidelight.couplings.annotators.coupling import AnnotatedRows, annotated_rows
 from sidelight.couplings.annotators.graph import StatementGraph, statement_graph
 from sidelight.couplings.annotators.opinions import Resolved, resolve
+from sidelight.couplings.annotators.pairs import JudgedPairs, agreed_pairs, judged_pairs
 from sidelight.couplings.annotators.reliability import Reliability, ReliabilityPrior
 from sidelight.couplings.annotators.results import (
     AnnotatorReport,
@@ -33,15 +35,18 @@ __all__ = [
     "Answers",
     "Beliefs",
     "Doubt",
+    "JudgedPairs",
     "Judgements",
     "Question",
     "Reliability",
     "ReliabilityPrior",
     "Resolved",
     "StatementGraph",
+    "agreed_pairs",
     "agreement",
     "annotated_rows",
     "annotator_report",
+    "judged_pairs",
     "resolve",
     "statement_graph",
 ]

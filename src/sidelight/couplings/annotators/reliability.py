@@ -119,9 +119,8 @@ class ReliabilityPrior(NamedTuple):
             expected = expected_log_shares(found.confusion, starts, sizes)
             total += float(((found.confusion - self.confusion) * expected).sum())
             total += float((_log_beta(self.confusion, starts) - _log_beta(found.confusion, starts)).sum())
+        total += float(((found.rates - self.rates) * expected_log_rates(found.rates)).sum())
         first = np.zeros(1, dtype=np.int64)
-        rates = expected_log_shares(found.rates, first, np.array([2]))
-        total += float(((found.rates - self.rates) * rates).sum())
         return total + float((_log_beta(self.rates, first) - _log_beta(found.rates, first)).sum())
 
     def expected_logs(self, found: Reliability) -> ExpectedLogs:
@@ -130,7 +129,7 @@ class ReliabilityPrior(NamedTuple):
         if confusion.size:
             confusion = expected_log_shares(confusion, *self._blocks())
             confusion = np.where(self.certain, np.where(self.right, 0.0, _NEVER), confusion)
-        return ExpectedLogs(confusion, expected_log_shares(found.rates, np.zeros(1, dtype=np.int64), np.array([2])))
+        return ExpectedLogs(confusion, expected_log_rates(found.rates))
 
     def _blocks(self) -> tuple[IntArray, IntArray]:
         """Return where the columns of annotators with labels start, and how many each has."""
@@ -142,6 +141,11 @@ def expected_log_shares(parameters: FloatArray, starts: IntArray, sizes: IntArra
     """Return E ln π of Dirichlet distributions, whose parameters stand side by side in blocks of columns."""
     totals = np.add.reduceat(parameters, starts, axis=-1)
     return np.asarray(digamma(parameters) - np.repeat(digamma(totals), sizes, axis=-1))
+
+
+def expected_log_rates(rates: FloatArray) -> FloatArray:
+    """Return E ln ρ and E ln(1 − ρ) of Beta distributions, whose parameters are the last axis."""
+    return expected_log_shares(rates, np.zeros(1, dtype=np.int64), np.array([2]))
 
 
 def _log_beta(parameters: FloatArray, starts: IntArray) -> FloatArray:

@@ -14,7 +14,9 @@ from sidelight.couplings.annotators import (
     AnnotatorReport,
     AnnotatorRow,
     Beliefs,
+    JudgedPairs,
     Reliability,
+    agreed_pairs,
     annotated_rows,
     annotator_report,
     resolve,
@@ -61,7 +63,7 @@ def consensus(side: SideInformation) -> SideInformation:
     assert side.annotations is not None
     plain = replace(side, annotations=None)
     annotations = side.annotations
-    return _with_agreed_links(_with_agreed_labels(plain, side, annotations), annotations)
+    return _with_agreed_links(_with_agreed_labels(plain, side, annotations), side)
 
 
 def _with_agreed_labels(plain: SideInformation, side: SideInformation, annotations: Annotations) -> SideInformation:
@@ -103,42 +105,17 @@ def believed_labels(plain: SideInformation, rows: IntArray, shares: FloatArray) 
     return replace(plain, labels=np.where(plain.labels >= 0, plain.labels, labels))
 
 
-def _with_agreed_links(plain: SideInformation, annotations: Annotations) -> SideInformation:
+def _with_agreed_links(plain: SideInformation, side: SideInformation) -> SideInformation:
     """Add judged pairs as links: of each pair, whether its rows are the same is a class of its own."""
-    judged = annotations.relations >= 0
-    if not judged.any():
+    graph = statement_graph(side)
+    if not len(graph.judgements.pairs):
         return plain
-    pairs, item = np.unique(annotations.pairs[judged], axis=0, return_inverse=True)
-    said = SideInformation.from_annotations(
-        len(pairs),
-        labels={
-            "row": item.ravel(),
-            "label": annotations.relations[judged].astype(bool),
-            "annotator": annotations.pair_annotators[judged],
-        },
-    )
-    found = _with_both_answers(said)
-    shares = resolve(statement_graph(found), np.zeros((len(pairs), 2))).shares
-    return believed_links(plain, pairs, shares[:, 1])
+    return believed_links(plain, agreed_pairs(graph, graph.prior(max(len(side.label_names), 1))))
 
 
-def _with_both_answers(said: SideInformation) -> SideInformation:
-    """Name both answers, also where only one of them was given."""
-    assert said.annotations is not None
-    shift = 0 if False in said.annotations.label_names.tolist() else 1
-    return replace(
-        said,
-        label_names=np.array([False, True]),
-        annotations=replace(
-            said.annotations,
-            label_names=np.array([False, True]),
-            label_codes=said.annotations.label_codes + shift,
-        ),
-    )
-
-
-def believed_links(plain: SideInformation, pairs: IntArray, same: FloatArray) -> SideInformation:
-    """Add links between pairs (q, 2) of rows, as sure as they are probably the same (q,)."""
+def believed_links(plain: SideInformation, judged: JudgedPairs) -> SideInformation:
+    """Add judged pairs as links, as sure as what is said of them."""
+    pairs, same = judged
     confidence = np.minimum(np.maximum(same, 1 - same), _MOST_CONFIDENCE)
     telling = confidence >= _LEAST_CERTAIN
     must, cannot = telling & (same > 0.5), telling & (same <= 0.5)

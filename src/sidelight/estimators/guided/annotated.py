@@ -17,6 +17,7 @@ from sidelight.couplings.annotators import (
     Resolved,
     StatementGraph,
     annotator_report,
+    judged_pairs,
     resolve,
     statement_graph,
 )
@@ -75,11 +76,18 @@ def consult_with_annotators(problem: Problem, consult: Consult, opinions: FloatA
 
 
 def _believed(problem: Problem, graph: StatementGraph, heard: Resolved) -> Problem:
-    """Return the problem with what is believed of rows and pairs as labels and links; doubtful rows count less."""
+    """Return the problem with what is believed of rows as labels, and judged pairs as links; doubtful rows count less.
+
+    Links are as sure as their authors are reliable. What experts believe of a pair is left out: they would take it for
+    a statement, and be confirmed by it.
+    """
     side: SideInformation = replace(problem.side, annotations=None)
-    labels = believed_labels(side, heard.rows, heard.shares) if graph.answers.n_columns else side
     weights = problem.row_weights().copy()
-    weights[heard.rows] *= np.where(side.labels[heard.rows] >= 0, 1.0, heard.shares.max(axis=1))
-    pairs, first = np.unique(graph.judgements.pairs, axis=0, return_index=True)
-    linked = believed_links(labels, pairs, heard.same[first]) if len(pairs) else labels
-    return problem._replace(side=linked, weights=weights)
+    if graph.answers.n_columns:
+        named = graph.said.sum(axis=1) > 0
+        rows, shares = heard.rows[named], heard.shares[named]
+        weights[rows] *= np.where(side.labels[rows] >= 0, 1.0, shares.max(axis=1))
+        side = believed_labels(side, rows, shares)
+    if len(graph.judgements.pairs):
+        side = believed_links(side, judged_pairs(graph, heard.reliability.rates))
+    return problem._replace(side=side, weights=weights)
