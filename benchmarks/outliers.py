@@ -1,6 +1,6 @@
 """Outliers: a tenth of the rows replaced by rows from anywhere, five times as far out as the table reaches.
 
-    python benchmarks/outliers.py [--draws 1] [--only synthetic|real]
+    python benchmarks/outliers.py [--draws 0] [--only synthetic|real]
 
 Ten synthetic tables (2 to 8 clusters, 2 to 10 columns, unequal sizes and covariances) and five real ones. Adjusted Rand
 index on the rows that were not replaced, before and after the others were: Gaussians, Gaussians with ``noise=True``,
@@ -103,7 +103,7 @@ def estimator(kind: str, n_clusters: int, settings: dict[str, Any]) -> Any:
 def main() -> None:
     """Compare and print tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--draws", type=int, default=1)
+    parser.add_argument("--draws", nargs="+", type=int, default=[0])
     parser.add_argument("--only", choices=("synthetic", "real"))
     asked = parser.parse_args()
     began = time.process_time()
@@ -112,7 +112,7 @@ def main() -> None:
         for kind in ("BayesianMixture", "LabelledMixture"):
             scores: dict[str, list[tuple[float, float, float]]] = {title: [] for title in SETTINGS}
             print(f"\n{kind}: ARI before and after, clusters found, share of outliers that are noise")
-            for draw in range(asked.draws):
+            for draw in asked.draws:
                 for number, table in enumerate(tables(asked.only, draw)):
                     changed, left = with_outliers(table.X, 100 * draw + number)
                     cells = []

@@ -1,6 +1,7 @@
 """Mixtures with some rows labelled, by EM or by classification EM."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,7 +10,7 @@ from sidelight._typing import IntArray
 from sidelight.couplings.chunklets import ChunkletCoupling
 from sidelight.couplings.independent import Hard, Independent
 from sidelight.estimators.base.clusters import Layout, lay_out
-from sidelight.estimators.base.emission import EmissionSettings, emission_of
+from sidelight.estimators.base.emission import emission_of
 from sidelight.estimators.base.likelihood_gaussians import (
     COVARIANCE_TYPES,
     LikelihoodGaussians,
@@ -19,6 +20,7 @@ from sidelight.estimators.base.model import Fitted, Model
 from sidelight.estimators.base.noise import NoiseComponent
 from sidelight.estimators.registry import register
 from sidelight.estimators.starts.given import with_precisions, with_weights
+from sidelight.estimators.starts.outliers import widest_covariance
 from sidelight.estimators.starts.sample import STARTS, Problem, Sample, StartRows, at_means
 from sidelight.estimators.starts.structures import (
     StructureChoice,
@@ -216,7 +218,7 @@ class LabelledMixture(NoiseComponent, MixtureEstimator):
     def _gives_numbers(self) -> bool:
         return self.means_init is not None or self.precisions_init is not None
 
-    def _settings(self, problem: Problem, survey: Survey) -> EmissionSettings:
+    def _settings(self, problem: Problem, survey: Survey) -> LikelihoodGaussians:
         return LikelihoodGaussians(self.covariance_type_, self.prior_rows, self.prior_scale)
 
     def _emission(self, problem: Problem, survey: Survey, few: StartRows, random: np.random.RandomState) -> AnyFamily:
@@ -227,7 +229,10 @@ class LabelledMixture(NoiseComponent, MixtureEstimator):
             self._choice = self._choose_structure(few, survey, random)
         if self._choice is not None:
             self.covariance_type_ = self._choice.structure
-        return self._noisy_family(super()._emission(problem, survey, few, random), survey, few)
+        settings, heavy = self._settings(problem, survey), self._schema.of_family("student_t")
+        if len(heavy):
+            settings = replace(settings, widest=widest_covariance(survey, few, heavy))
+        return self._noisy_family(emission_of(self._schema, survey, settings), survey, few)
 
     def _chooses_structure(self, problem: Problem) -> bool:
         """Say whether the structure is chosen by BIC, which compares Gaussians without noise."""

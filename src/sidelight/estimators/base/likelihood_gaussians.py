@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 
+from sidelight._typing import FloatArray
 from sidelight.families.gaussian import (
+    BoundedGaussian,
     CovariancePrior,
     DiagonalGaussian,
     EEIGaussian,
@@ -60,11 +62,14 @@ class LikelihoodGaussians:
         One of ``COVARIANCE_TYPES``.
     prior_rows, prior_scale : float
         The prior is worth ``prior_rows`` rows whose variances are ``prior_scale`` times those of the table.
+    widest : (c, c), optional
+        Of Student t columns, what free covariances do not exceed.
     """
 
     covariance_type: str
     prior_rows: float
     prior_scale: float
+    widest: FloatArray | None = None
 
     def gaussian(self, survey: Survey) -> GaussianFamily:
         """Return the family, centred and with a prior scaled on the surveyed columns."""
@@ -73,4 +78,7 @@ class LikelihoodGaussians:
 
     def student_t(self, survey: Survey) -> LikelihoodStudent:
         """Return the family of Student t columns: rows that are such Gaussians given their scales."""
-        return LikelihoodStudent(self.gaussian(survey))
+        gaussian = self.gaussian(survey)
+        if self.widest is not None and type(gaussian) is FullGaussian:
+            gaussian = BoundedGaussian(gaussian.centre, gaussian.prior, self.widest)
+        return LikelihoodStudent(gaussian)

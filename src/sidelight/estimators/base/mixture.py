@@ -266,7 +266,10 @@ class MixtureEstimator(FittedMixture):
         if not len(self._outlier_columns()):
             return sample
         outlying = outlying_rows(points, weights, codes)
-        return sample._replace(weights=weights * ~outlying, outlying=weights * outlying)
+        inner = weights * ~outlying
+        core = self._mixture(problem._replace(weights=inner), family, layout, backend)
+        # Columns are in units of their middle, so that a wide cluster has rows far out: they must not rule distances.
+        return sample._replace(points=np.arcsinh(points), weights=inner, outlying=weights * outlying, core=core)
 
     def _check_layout(self, layout: Layout, few: StartRows) -> None:
         """Refuse more components than there are rows to start from."""

@@ -96,6 +96,8 @@ class Sample(NamedTuple):
     outlying : (m,), optional
         Weights of rows far from all others, zero for the rest; ``weights`` are then zero for those, so that no start
         counts them. Where the mixture has noise, they start there.
+    core : Mixture, optional
+        The mixture of the rows that are not outlying, where ``outlying`` is given.
     """
 
     mixture: Mixture
@@ -107,6 +109,7 @@ class Sample(NamedTuple):
     whole: bool
     side: SideInformation
     outlying: FloatArray | None = None
+    core: Mixture | None = None
 
 
 def start_rows(
@@ -188,9 +191,13 @@ def from_short_runs(sample: Sample, random: np.random.RandomState) -> MixtureSta
     All go a few steps; of a large table the one that is ahead by then goes on, of a small one all. The first starts
     where the labels are. Few labels may lie far from the middle of their class, so the others start from centres chosen
     without them, which are then matched to the labels.
+
+    Where some rows are outlying, a run first goes without them, then with them: components that start on all rows would
+    end at the outliers, or between them and the rest, and the best of the runs is the best for all rows.
     """
     unknown = np.full_like(sample.codes, -1)
     tol = _SHORT_TOL * sample.weights.sum()
+    stages = [sample.mixture] if sample.core is None else [sample.core, sample.mixture]
     traces = []
     for run in range(_RUNS_SMALL if sample.whole else _RUNS_LARGE):
         centres = _centres(sample if run == 0 else sample._replace(codes=unknown), random)
@@ -198,10 +205,11 @@ def from_short_runs(sample: Sample, random: np.random.RandomState) -> MixtureSta
             centres = match_to_labels(sample.points, centres, sample.codes, sample.layout.classes)
         # Every other run goes without k-means, which would lead many starts to the same place.
         start = _from_nearest(sample, centres) if run % 2 else _from_lloyd(sample, centres)
-        traces.append(ascend(sample.mixture.step, start, max_iter=_FIRST_STEPS, tol=tol))
+        traces.append(ascend(stages[0].step, start, max_iter=_FIRST_STEPS, tol=tol))
     ahead = traces if sample.whole else [max(traces, key=lambda trace: trace.objectives[-1])]
-    finished = [ascend(sample.mixture.step, trace.state, max_iter=_FURTHER_STEPS, tol=tol) for trace in ahead]
-    best = max(finished, key=lambda trace: trace.objectives[-1])
+    for stage in stages:
+        ahead = [ascend(stage.step, trace.state, max_iter=_FURTHER_STEPS, tol=tol) for trace in ahead]
+    best = max(ahead, key=lambda trace: trace.objectives[-1])
     return best.state.afresh()
 
 

@@ -1,6 +1,7 @@
 """Gaussian emissions by maximum likelihood with an optional covariance prior (MAP)."""
 
 from sidelight.families.gaussian.axis_parallel import EEIGaussian, EIIGaussian, EVIGaussian, VEIGaussian
+from sidelight.families.gaussian.bounded import BoundedGaussian
 from sidelight.families.gaussian.common_orientation import EVEGaussian, VVEGaussian
 from sidelight.families.gaussian.date import Date
 from sidelight.families.gaussian.diagonal import DiagonalGaussian
@@ -10,6 +11,7 @@ from sidelight.families.gaussian.spherical import SphericalGaussian
 from sidelight.families.gaussian.tied import TiedGaussian
 
 __all__ = [
+    "BoundedGaussian",
     "CovariancePrior",
     "Date",
     "DiagonalGaussian",
