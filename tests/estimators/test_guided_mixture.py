@@ -331,13 +331,14 @@ def test_parameters_without_a_meaning_are_refused(parameters, message):
 def test_new_groups_are_as_fine_as_labelled_classes() -> None:
     """Two heaps without labels are two groups where heaps are classes, and one where classes have two heaps."""
     random = np.random.RandomState(0)
-    centres = np.array([[0, 0], [0, 10], [40, 0], [40, 10], [80, 0], [80, 14]], dtype=float)
-    heaps = np.repeat(np.arange(6), 30)
-    points = centres[heaps] + random.normal(size=(180, 2))
-    tree, unlabelled = ward_tree(points), np.flatnonzero(heaps >= 4)
-    by_heap, by_two = np.full(180, -1), np.full(180, -1)
-    labelled = np.flatnonzero((heaps < 4) & (np.arange(180) % 30 < 12))
+    # Six columns of two heaps each; the last one has no labels.
+    heaps = np.repeat(np.arange(12), 30)
+    centres = np.column_stack([40.0 * (heaps // 2), np.where(heaps < 10, 10.0, 14.0) * (heaps % 2)])
+    points = centres + random.normal(size=(360, 2))
+    tree, unlabelled = ward_tree(points), np.flatnonzero(heaps >= 10)
+    labelled = np.flatnonzero((heaps < 10) & (np.arange(360) % 30 < 12))
+    by_heap, by_two = np.full(360, -1), np.full(360, -1)
     by_heap[labelled], by_two[labelled] = heaps[labelled], heaps[labelled] // 2
-    assert sorted(map(len, divided_like_classes(tree, by_heap, [unlabelled], 5))) == [30, 30]
+    assert [len(rows) for rows in divided_like_classes(tree, by_heap, [unlabelled], 5)] == [30, 30]
     assert [len(rows) for rows in divided_like_classes(tree, by_two, [unlabelled], 5)] == [60]
-    assert len(np.unique(tree.cut(6))) == 6
+    assert np.array_equal(np.unique(tree.cut(12), return_counts=True)[1], np.full(12, 30))
