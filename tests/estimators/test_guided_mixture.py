@@ -226,12 +226,24 @@ def test_half_of_a_heap_is_not_a_group():
     points = np.random.default_rng(0).normal(size=(200, 2))
     assert separation(points[points[:, 0] > 0], points[points[:, 0] <= 0]) < 3
     codes = np.where(np.arange(200) % 5 == 0, 0, -1)
-    assert not unlabelled_groups(points, np.ones((200, 1)), codes, np.zeros(200, dtype=int))
+    assert not unlabelled_groups(points, np.ones((200, 1)), np.ones(200), codes, np.zeros(200, dtype=int))
     apart = np.concatenate([points, points[:60] + np.array([30.0, 0.0])])
     codes = np.append(codes, np.full(60, -1))
     for clusters in (np.zeros(260, dtype=int), (np.arange(260) >= 200).astype(int)):
-        (group,) = unlabelled_groups(apart, np.ones((260, 1)), codes, clusters)
+        (group,) = unlabelled_groups(apart, np.ones((260, 1)), np.ones(260), codes, clusters)
         np.testing.assert_array_equal(group, np.arange(200, 260))
+
+
+def test_where_experts_disagree_fewer_missing_labels_are_needed():
+    random = np.random.default_rng(0)
+    points = np.concatenate([random.normal(size=(200, 2)), random.normal(size=(24, 2)) + np.array([12.0, 0.0])])
+    codes = np.where((np.arange(224) % 10 == 0) & (np.arange(224) < 200), 0, -1)
+    shares, clusters = np.ones((224, 1)), np.zeros(224, dtype=int)
+    # 2.4 labels are missing among the 24 rows.
+    assert not unlabelled_groups(points, shares, np.full(224, 0.3), codes, clusters)
+    doubts = np.where(np.arange(224) < 200, 0.3, 0.9)
+    (group,) = unlabelled_groups(points, shares, doubts, codes, clusters)
+    np.testing.assert_array_equal(group, np.arange(200, 224))
 
 
 # --- starts from links ------------------------------------------------------------------------------------------------

@@ -86,8 +86,9 @@ def test_classes_that_are_branches_are_recognised():
     y = np.repeat([0, 1, 2], 30)
     points = np.array([[0.0, 0.0], [8.0, 0.0], [0.0, 8.0]])[y] + random.normal(size=(90, 2))
     rows = np.array([0, 1, 30, 31, 60, 61])
-    opinion = DendrogramExpert().consult(
-        View(points, points), Lesson(rows, y[rows], np.ones(6), np.arange(6), 3), random
+    view = View(points, points)
+    opinion = DendrogramExpert.of(view, random).consult(
+        view, Lesson(rows, y[rows], np.ones(6), np.arange(6), 3), random
     )
     assert (opinion.rows.argmax(axis=1) == y).all()
     assert (opinion.held_out.argmax(axis=1) == y[rows]).all()

@@ -31,8 +31,8 @@ MEMBERSHIPS = np.where(Y[:, None] == np.arange(3), 0.9, 0.05)
 EXPERTS = (
     LinearExpert(),
     ForestExpert(n_trees=30),
-    NeighbourExpert(),
-    DendrogramExpert(n_trees=2),
+    NeighbourExpert.of(VIEW),
+    DendrogramExpert.of(VIEW, np.random.RandomState(0), n_trees=2),
     GaussianExpert("labelled Gaussians", 0.1, unlabelled_weight=0.0),
     GaussianExpert("Gaussians", 0.1, unlabelled_weight=0.1),
     ClusterExpert(MEMBERSHIPS),
@@ -96,7 +96,7 @@ def test_a_forest_as_arrays_answers_as_scikit_learns():
 
 
 def test_spreading_solves_the_criterion_and_leaves_rows_out_exactly():
-    expert, known = NeighbourExpert(n_neighbours=5), lesson(weights=np.linspace(0.5, 1, 60))
+    expert, known = NeighbourExpert.of(VIEW, n_neighbours=5), lesson(weights=np.linspace(0.5, 1, 60))
     opinion = expert.consult(VIEW, known, np.random.RandomState(0))
     graph = similarity_graph(POINTS, 5).toarray()
     laplacian = np.diag(graph.sum(axis=1)) - graph

@@ -175,19 +175,23 @@ def _predicted(counts: FloatArray, precision: float) -> FloatArray:
     return (counts + precision / n_classes) / (counts.sum(axis=1, keepdims=True) + precision)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DendrogramExpert:
-    """Several of Ward's trees, each on a random part of the features."""
+    """Several of Ward's trees of the rows of a table, each on a random part of the features."""
 
+    trees: tuple[Dendrogram, ...]
     name: str = "dendrograms"
     prior_weight: float = 0.3
-    n_trees: int = 6
+
+    @classmethod
+    def of(cls, view: View, random: np.random.RandomState, n_trees: int = 6) -> "DendrogramExpert":
+        """Grow the trees, which statements do not change: rounds of learning share them."""
+        return cls(tuple(ward_tree(random_part(view.features, random)) for _ in range(n_trees)))
 
     def consult(self, view: View, lesson: Lesson, random: np.random.RandomState) -> Opinion:
         """Read every tree through the labels; the opinion is the mean."""
         found, held_out = [], []
-        for _ in range(self.n_trees):
-            tree = ward_tree(random_part(view.features, random))
+        for tree in self.trees:
             tried = {b: sum_cuts(tree, lesson, _PRECISION, b) for b in _RESOLUTIONS}
             resolution = max(tried, key=lambda b: tried[b].evidence)
             found.append(expected_shares(tree, tried[resolution]))

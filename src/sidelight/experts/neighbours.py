@@ -48,20 +48,26 @@ class NearestRowsOpinion:
         return normalised((self.shares[near.rows] * similarity[:, :, None]).sum(axis=1))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class NeighbourExpert:
-    """Labels spread over the graph of the nearest neighbours."""
+    """Labels spread over the graph (n, n) of the nearest neighbours of the rows of a table."""
 
+    graph: "csr_array[np.float64]"
+    n_neighbours: int
     name: str = "neighbours"
     prior_weight: float = 0.2
-    n_neighbours: int = 10
     smoothness: float = 0.01
     background: float = 1e-4
 
+    @classmethod
+    def of(cls, view: View, n_neighbours: int = 10) -> "NeighbourExpert":
+        """Find the neighbours, which statements do not change: rounds of learning share the graph."""
+        graph = similarity_graph(view.coordinates, min(n_neighbours, len(view.coordinates) - 1))
+        return cls(graph, n_neighbours)
+
     def consult(self, view: View, lesson: Lesson, random: np.random.RandomState) -> Opinion:
         """Solve for the shares of all rows, and without the label of each row for the rows held out."""
-        n, own = len(view.coordinates), np.arange(len(lesson.rows))
-        graph = similarity_graph(view.coordinates, min(self.n_neighbours, n - 1))
+        graph, n, own = self.graph, len(view.coordinates), np.arange(len(lesson.rows))
         labelled = np.zeros(n)
         labelled[lesson.rows] = lesson.weights
         degrees = np.asarray(graph.sum(axis=1)).ravel()

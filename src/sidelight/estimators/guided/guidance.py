@@ -42,21 +42,13 @@ from sidelight.inference.progress import Callback, Progress
 from sidelight.side import SideInformation
 from sidelight.tables.schema import Schema
 
-# A new expert is one more in this list; that of the mixture of the table comes last.
-EXPERTS: tuple[Expert, ...] = (
-    LinearExpert(),
-    ForestExpert(),
-    NeighbourExpert(),
-    DendrogramExpert(),
-    GaussianExpert("labelled Gaussians", 0.1, unlabelled_weight=0.0),
-    GaussianExpert("Gaussians", 0.12, unlabelled_weight=0.1),
-)
 # Rounds of experts and inference, from labels, and from what quick experts have found already.
 _ROUNDS, _ROUNDS_AFTER_TRIALS = 3, 2
 # What links must say more, in nats, for another partition than the clusters of the table, or those of an earlier fit:
 # a few links that another partition also obeys do not justify leaving these.
 _TRUST = 4.0
-# Rounds of the quick experts, which choose among partitions to start from.
+# Experts that learn quickly, and their rounds, which choose among partitions to start from.
+_QUICK = ("neighbours", "Gaussians", "mixture")
 _TRIALS = 2
 _START_DIMENSIONS = 20
 # How much a row counts that is taken for one of a new class.
@@ -141,6 +133,22 @@ class Request(NamedTuple):
     link_confidence: float | None
 
 
+def experts_of(view: View, memberships: FloatArray, random: np.random.RandomState) -> tuple[Expert, ...]:
+    """Return the experts for a table; a new one is one more here.
+
+    ``memberships`` (n, clusters) are those of the mixture of the table.
+    """
+    return (
+        LinearExpert(),
+        ForestExpert(),
+        NeighbourExpert.of(view),
+        DendrogramExpert.of(view, random),
+        GaussianExpert("labelled Gaussians", 0.1, unlabelled_weight=0.0),
+        GaussianExpert("Gaussians", 0.12, unlabelled_weight=0.1),
+        ClusterExpert(memberships),
+    )
+
+
 def guide(
     cells: AnyArray,
     schema: Schema,
@@ -160,7 +168,7 @@ def guide(
     if memberships is None:
         memberships = clusters_without_statements(cells, schema, view, random)
     clusters = np.unique(memberships.argmax(axis=1), return_inverse=True)[1]
-    experts = (*EXPERTS, ClusterExpert(memberships))
+    experts = experts_of(view, memberships, random)
     told: list[float] = []
 
     def tell(score: float) -> None:
@@ -184,7 +192,7 @@ def guide(
         if n_clusters is None and len(np.unique(statements.same)) < 2:
             # Links of one kind, or blocks alone, do not say how many classes there are.
             n_clusters = max(int(clusters.max()) + 1, 2)
-        quick = (NeighbourExpert(), GaussianExpert("Gaussians", 0.12, unlabelled_weight=0.1), experts[-1])
+        quick = tuple(expert for expert in experts if expert.name in _QUICK)
 
         def trial(start: Targets, n_classes: int) -> Round:
             silent: list[float] = []
@@ -241,7 +249,7 @@ def _with_new_classes(
 ) -> Round:
     """Let groups of rows that no labelled class explains be classes of their own."""
     points = view.coordinates[:, :_START_DIMENSIONS]
-    groups = unlabelled_groups(points, np.exp(labelled.log_shares), statements.codes, clusters)
+    groups = unlabelled_groups(points, np.exp(labelled.log_shares), labelled.doubts, statements.codes, clusters)
     if wanted != "auto":
         groups = groups[: int(wanted)]
     if not groups:

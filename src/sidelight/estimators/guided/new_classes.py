@@ -5,8 +5,10 @@ group holds the share q_c of the rows that experts take for class c, and the cla
 Σ_c q_c m_c of them, and holds none with probability Π_c (1 − q_c)^m_c. Minus the logarithm of that is the surprise. A
 few labels of other classes may stray into a group; the surprise is then that of a Poisson variable which should be
 larger. How much surprise is needed depends on how far the group lies from the other rows of the class it is taken for:
-a part cut off somewhere from a group needs much more than a group that lies apart. The groups that are chosen exceed
-what they need by the most, in sum. They are then divided where the tree divides labelled classes too
+a part cut off somewhere from a group needs much more than a group that lies apart. It also depends on the experts: rows
+of a class that none of them has seen are given to one labelled class by some and to another by others, so a group needs
+less surprise where experts agree less than on labelled rows whose label they have not seen. The groups that are chosen
+exceed what they need by the most, in sum. They are then divided where the tree divides labelled classes too
 (:mod:`~sidelight.estimators.guided.granularity`): several new classes may lie side by side.
 """
 
@@ -31,8 +33,15 @@ _SEARCH_PRICE = 0.5
 # A branch may have at most this share of the labels it should have, at least these rows, and at most this share of all.
 _MOST_LABELS = 0.1
 _LEAST_ROWS = 5
-# A class with fewer labels says nothing about where labels are missing.
-_LEAST_LABELS = 3
+# The share of labelled rows of a class is near that of the table, by this many labels.
+_OVERALL_LABELS = 3.0
+# How many nats of surprise are saved where experts agree e times less than on labelled rows, and lost where they agree
+# as much; within which bounds the logarithm of that ratio counts; what is added to both sides of the ratio.
+_DISAGREEMENT, _AGREEMENT = 3.0, 1.0
+_LEAST_LOG_RATIO, _MOST_LOG_RATIO = -1.0, 1.5
+_LEAST_DOUBT = 0.02
+# Labelled rows of all classes that count beside those of a class, as to how far experts agree on it.
+_OTHER_ROWS = 3.0
 _MOST_ROWS = 0.9
 # A class of few labels may by chance have all of them outside of the branch with most of its rows.
 _MOST_OF_A_CLASS = 0.8
@@ -42,11 +51,15 @@ _LEAST_PROBABILITY = 1e-300
 
 
 class _Rows(NamedTuple):
-    """Points (n, q), probabilities of the labelled classes (n, classes), and label codes (n,), -1 unknown."""
+    """Points (n, q), probabilities of the labelled classes (n, classes), and label codes (n,), -1 unknown.
+
+    ``usual_doubts`` (classes,) are those of the experts about rows of each class whose label they have not seen.
+    """
 
     points: FloatArray
     shares: FloatArray
     codes: IntArray
+    usual_doubts: FloatArray
 
 
 class _Groups(NamedTuple):
@@ -56,8 +69,8 @@ class _Groups(NamedTuple):
     ----------
     shares : (groups, classes)
         Sums of the probabilities of the labelled classes over the rows of each.
-    sizes, strays : (groups,)
-        Number of rows, and of rows with a label.
+    sizes, strays, doubts : (groups,)
+        Number of rows, and of rows with a label; sum of the experts' doubts.
     members : callable
         Returns the rows of a group.
     """
@@ -65,10 +78,13 @@ class _Groups(NamedTuple):
     shares: FloatArray
     sizes: FloatArray
     strays: FloatArray
+    doubts: FloatArray
     members: Callable[[int], IntArray]
 
 
-def unlabelled_groups(points: FloatArray, shares: FloatArray, codes: IntArray, clusters: IntArray) -> list[IntArray]:
+def unlabelled_groups(
+    points: FloatArray, shares: FloatArray, doubts: FloatArray, codes: IntArray, clusters: IntArray
+) -> list[IntArray]:
     """Return groups of rows, each an array of row numbers, that no labelled class explains; the largest first.
 
     Parameters
@@ -77,13 +93,16 @@ def unlabelled_groups(points: FloatArray, shares: FloatArray, codes: IntArray, c
         Rows where distances mean something.
     shares : (n, classes)
         Probabilities of the labelled classes.
+    doubts : (n,)
+        How far experts disagree with what they say together; of labelled rows, as if their labels were unknown.
     codes : (n,)
         Label codes, -1 unknown.
     clusters : (n,)
         A partition found without the labels: 0, 1, 2 and so on.
     """
-    rows, tree = _Rows(points, shares, codes), ward_tree(points)
-    counts = np.column_stack([shares, np.ones(len(points)), codes >= 0])
+    tree = ward_tree(points)
+    rows = _Rows(points, shares, codes, _usual_doubts(doubts, codes, shares.shape[1]))
+    counts = np.column_stack([shares, np.ones(len(points)), codes >= 0, doubts])
     branches = _Groups(*_columns(tree.sums(counts)), lambda node: _rows_below(tree, node))
     one_hot = (clusters[:, None] == np.arange(clusters.max() + 1)).astype(float)
     separate = _Groups(*_columns(one_hot.T @ counts), lambda number: np.flatnonzero(clusters == number))
@@ -93,8 +112,16 @@ def unlabelled_groups(points: FloatArray, shares: FloatArray, codes: IntArray, c
     return sorted(divided_like_classes(tree, codes, groups, _LEAST_ROWS), key=len, reverse=True)
 
 
-def _columns(sums: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    return sums[:, :-2], sums[:, -2], sums[:, -1]
+def _columns(sums: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    return sums[:, :-3], sums[:, -3], sums[:, -2], sums[:, -1]
+
+
+def _usual_doubts(doubts: FloatArray, codes: IntArray, n_classes: int) -> FloatArray:
+    """Return the mean doubt (classes,) about labelled rows of each class, and about a few of all classes."""
+    labelled = codes >= 0
+    sums = np.bincount(codes[labelled], doubts[labelled], n_classes)
+    counts = np.bincount(codes[labelled], minlength=n_classes)
+    return (sums + _OTHER_ROWS * doubts[labelled].mean()) / (counts + _OTHER_ROWS)
 
 
 class _Found(NamedTuple):
@@ -122,18 +149,21 @@ def _without_labels(rows: _Rows, groups: _Groups, choose: Callable[[FloatArray],
 
 def _excess(rows: _Rows, groups: _Groups, taken: BoolArray) -> FloatArray:
     """Return by how much the surprise at each group exceeds what is needed; negative where it does not."""
-    n, (below, sizes, strays) = len(rows.points), groups[:3]
-    n_labels = np.bincount(rows.codes[rows.codes >= 0], minlength=rows.shares.shape[1])
-    n_labels = np.where(n_labels >= _LEAST_LABELS, n_labels, 0)
+    n, (below, sizes, strays, doubts) = len(rows.points), groups[:4]
+    counts = np.bincount(rows.codes[rows.codes >= 0], minlength=rows.shares.shape[1])
     whole = np.maximum(rows.shares[~taken].sum(axis=0), np.maximum(below, 1.0))
     part = np.clip(below / whole, 0.0, _MOST_OF_A_CLASS)
-    expected = part @ n_labels
+    labelled_share = counts.sum() / max(np.count_nonzero(~taken), 1)
+    n_labels = whole * (counts + _OVERALL_LABELS) / (whole + _OVERALL_LABELS / labelled_share)
+    expected = (part * n_labels).sum(axis=1)
     surprise = np.where(
         strays == 0,
-        -np.log1p(-part) @ n_labels,
+        -(np.log1p(-part) * n_labels).sum(axis=1),
         -np.log(np.maximum(poisson.cdf(strays, expected), _LEAST_PROBABILITY)),
     )
-    price = _SEARCH_PRICE * np.log(n / np.maximum(sizes, 1.0))
+    ratio = np.log((doubts + _LEAST_DOUBT * sizes) / (below @ rows.usual_doubts + _LEAST_DOUBT * sizes))
+    saved = _DISAGREEMENT * np.clip(ratio, _LEAST_LOG_RATIO, _MOST_LOG_RATIO) - _AGREEMENT
+    price = _SEARCH_PRICE * np.log(n / np.maximum(sizes, 1.0)) - saved
     possible = (surprise > _NEEDED_FAR + price) & (strays <= _MOST_LABELS * expected)
     possible &= (sizes >= _LEAST_ROWS) & (sizes < _MOST_ROWS * n)
     excess = np.full(len(sizes), -1.0)

@@ -79,6 +79,8 @@ class Round(NamedTuple):
     link_error : float
     accuracies : (experts,)
         Share of the labels that each expert names without having seen them; NaN without labels.
+    doubts : (n,)
+        Mean over the experts of minus the log probability of the class that they together think most probable.
     """
 
     learned: tuple[LearnedExpert, ...]
@@ -87,6 +89,7 @@ class Round(NamedTuple):
     score: float
     link_error: float
     accuracies: FloatArray
+    doubts: FloatArray
 
 
 Tell = Callable[[float], None]
@@ -166,6 +169,7 @@ def consult(
         evidence / max(len(labelled) + len(statements.pairs), 1),
         held.link_error,
         _accuracies(rows[:, labelled], statements.codes[labelled]),
+        -rows[:, np.arange(len(log_shares)), log_shares.argmax(axis=1)].mean(axis=0),
     )
 
 
