@@ -1,5 +1,7 @@
 """Every expert: against scikit-learn, SciPy, or a dense solution, and what holds for all of them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import multivariate_t
@@ -19,7 +21,7 @@ from sidelight.experts.expert import FLOOR, Lesson, floored
 from sidelight.experts.folds import lesson_of, stratified_folds
 from sidelight.experts.forest import _as_arrays
 from sidelight.experts.gaussians import GaussianOpinion
-from sidelight.experts.neighbours import similarity_graph
+from sidelight.experts.neighbours import opinions_of, similarity_graph
 
 Y = np.arange(60) % 3
 POINTS = np.array([[0.0, 0.0, 0.0], [2.0, 0.0, 1.0], [0.0, 3.0, -1.0]])[Y] + np.random.default_rng(0).normal(
@@ -154,3 +156,13 @@ def test_folds_spread_every_class():
     for code in range(3):
         sizes = np.bincount(folds[codes == code], minlength=5)
         assert sizes.max() - sizes.min() <= 1
+
+
+@pytest.mark.parametrize("other", [0.0, 1.0])
+def test_nearest_rows_that_experts_share_are_the_same_as_searched_alone(other):
+    learned = [expert.consult(VIEW, lesson(), np.random.RandomState(0)).learned for expert in EXPERTS]
+    # An expert that remembers other rows is asked about its own.
+    learned[-1] = replace(learned[-1], points=learned[-1].points + other)
+    asked = View(POINTS + 0.1, POINTS + 0.1)
+    for together, expert in zip(opinions_of(learned, asked), learned, strict=True):
+        np.testing.assert_allclose(together, expert.probabilities(asked), rtol=1e-12)

@@ -13,9 +13,7 @@ from sidelight._storable import storable
 from sidelight._typing import FloatArray, IntArray
 from sidelight.experts.expert import Lesson, Opinion
 from sidelight.experts.view import View
-
-# Rows that go down the trees at a time.
-_ROWS_AT_ONCE = 4096
+from sidelight.kernels.trees import Trees, mean_shares
 
 
 @storable("ForestOpinion")
@@ -49,24 +47,12 @@ class ForestOpinion:
         """Return the probability of each class: the mean of the trees, and a little of the background."""
         # scikit-learn grows its trees on single precision, and splits between such numbers.
         features = view.features.astype(np.float32).astype(float)
-        found = np.empty((len(features), self.shares.shape[1]))
-        for start in range(0, len(features), _ROWS_AT_ONCE):
-            part = features[start : start + _ROWS_AT_ONCE]
-            found[start : start + _ROWS_AT_ONCE] = self._mean_share(part)
-        return self.trust * found + (1 - self.trust) * self.background
+        trees = Trees(self.roots, self.features, self.thresholds, self.lefts, self.rights, self.shares)
+        return self.mixed(mean_shares(features, trees))
 
-    def _mean_share(self, rows: FloatArray) -> FloatArray:
-        total = np.zeros((len(rows), self.shares.shape[1]))
-        for root in self.roots:
-            nodes = np.full(len(rows), root)
-            going = np.arange(len(rows))
-            while len(going):
-                at = nodes[going]
-                left = rows[going, self.features[at]] <= self.thresholds[at]
-                nodes[going] = np.where(left, self.lefts[at], self.rights[at])
-                going = going[nodes[going] != at]
-            total += self.shares[nodes]
-        return total / len(self.roots)
+    def mixed(self, shares: FloatArray) -> FloatArray:
+        """Return the mean of the trees and a little of the background."""
+        return self.trust * shares + (1 - self.trust) * self.background
 
 
 @dataclass(frozen=True)
@@ -96,7 +82,9 @@ class ForestExpert:
         seen[:, model.classes_] = model.oob_decision_function_.reshape(len(lesson.rows), -1)
         seen = np.where(np.isfinite(seen).all(axis=1, keepdims=True), np.nan_to_num(seen), background)
         held_out = learned.trust * seen + (1 - learned.trust) * background
-        return Opinion(learned, learned.probabilities(view), held_out)
+        rows = np.zeros((len(view.features), lesson.n_classes))
+        rows[:, model.classes_] = model.predict_proba(view.features)
+        return Opinion(learned, learned.mixed(rows), held_out)
 
 
 def _as_arrays(model: ExtraTreesClassifier, n_classes: int, background: FloatArray, trust: float) -> ForestOpinion:

@@ -6,6 +6,7 @@ With M the inverse of that matrix, the shares of a row without its own label of 
 s M_ii Y_i, divided by 1 − s M_ii (the formula of Sherman and Morrison).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,9 +15,9 @@ from scipy.sparse.linalg import splu
 
 from sidelight._storable import storable
 from sidelight._typing import FloatArray
-from sidelight.experts.expert import Lesson, Opinion, normalised
+from sidelight.experts.expert import LearnedExpert, Lesson, Opinion, normalised
 from sidelight.experts.view import View
-from sidelight.graphs.neighbours import nearest_others, nearest_rows
+from sidelight.graphs.neighbours import NearestRows, nearest_others, nearest_rows
 
 _TINY = 1e-12
 _LEAST_SHARE = 1e-6
@@ -42,10 +43,31 @@ class NearestRowsOpinion:
 
     def probabilities(self, view: View) -> FloatArray:
         """Return the mean of the nearest rows."""
-        near = nearest_rows(view.coordinates, self.points, min(self.n_neighbours, len(self.points)))
-        width = np.maximum(near.distances[:, -1:], _TINY)
-        similarity = np.exp(-((near.distances / width) ** 2))
-        return normalised((self.shares[near.rows] * similarity[:, :, None]).sum(axis=1))
+        return self.by(nearest_rows(view.coordinates, self.points, min(self.n_neighbours, len(self.points))))
+
+    def by(self, near: NearestRows) -> FloatArray:
+        """Return the mean of the nearest rows, of which there may be more than needed."""
+        distances, rows = near.distances[:, : self.n_neighbours], near.rows[:, : self.n_neighbours]
+        width = np.maximum(distances[:, -1:], _TINY)
+        similarity = np.exp(-((distances / width) ** 2))
+        return normalised((self.shares[rows] * similarity[:, :, None]).sum(axis=1))
+
+
+def opinions_of(experts: Sequence[LearnedExpert], view: View) -> list[FloatArray]:
+    """Return the probabilities (n, classes) by each expert; rows that several of them remember are searched once."""
+    found: list[FloatArray] = []
+    remembered: FloatArray | None = None
+    near: NearestRows | None = None
+    wanted = max((expert.n_neighbours for expert in experts if isinstance(expert, NearestRowsOpinion)), default=0)
+    for expert in experts:
+        if not isinstance(expert, NearestRowsOpinion):
+            found.append(expert.probabilities(view))
+            continue
+        if near is None or not np.array_equal(remembered, expert.points):
+            remembered = expert.points
+            near = nearest_rows(view.coordinates, remembered, min(wanted, len(remembered)))
+        found.append(expert.by(near))
+    return found
 
 
 @dataclass(frozen=True, eq=False)

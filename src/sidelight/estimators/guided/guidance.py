@@ -37,6 +37,7 @@ from sidelight.experts import (
     learn_view,
 )
 from sidelight.experts.expert import floored
+from sidelight.experts.neighbours import opinions_of
 from sidelight.experts.stack import combined
 from sidelight.inference.progress import Callback, Progress
 from sidelight.side import SideInformation
@@ -85,7 +86,7 @@ class Guidance:
 
     def _opinions(self, cells: AnyArray) -> FloatArray:
         seen = self.view(cells)
-        return np.array([floored(expert.probabilities(seen)) for expert in self.experts])
+        return np.array([floored(opinion) for opinion in opinions_of(self.experts, seen)])
 
     def reordered(self, order: IntArray) -> "Guidance":
         """Return the same with the classes in another order, or with some of them only."""

@@ -35,10 +35,10 @@ _MOST_LABELS = 0.1
 _LEAST_ROWS = 5
 # The share of labelled rows of a class is near that of the table, by this many labels.
 _OVERALL_LABELS = 3.0
-# How many nats of surprise are saved where experts agree e times less than on labelled rows, and lost where they agree
-# as much; within which bounds the logarithm of that ratio counts; what is added to both sides of the ratio.
-_DISAGREEMENT, _AGREEMENT = 3.0, 1.0
-_LEAST_LOG_RATIO, _MOST_LOG_RATIO = -1.0, 1.5
+# How many nats of surprise more are needed where experts agree as much as on labelled rows, and how many are saved for
+# every factor of e by which they agree less, as far as that counts; what is added to both sides of the ratio.
+_AGREEMENT, _DISAGREEMENT = 1.0, 3.0
+_MOST_LOG_RATIO = 1.5
 _LEAST_DOUBT = 0.02
 # Labelled rows of all classes that count beside those of a class, as to how far experts agree on it.
 _OTHER_ROWS = 3.0
@@ -162,7 +162,7 @@ def _excess(rows: _Rows, groups: _Groups, taken: BoolArray) -> FloatArray:
         -np.log(np.maximum(poisson.cdf(strays, expected), _LEAST_PROBABILITY)),
     )
     ratio = np.log((doubts + _LEAST_DOUBT * sizes) / (below @ rows.usual_doubts + _LEAST_DOUBT * sizes))
-    saved = _DISAGREEMENT * np.clip(ratio, _LEAST_LOG_RATIO, _MOST_LOG_RATIO) - _AGREEMENT
+    saved = _DISAGREEMENT * np.clip(ratio, 0.0, _MOST_LOG_RATIO) - _AGREEMENT
     price = _SEARCH_PRICE * np.log(n / np.maximum(sizes, 1.0)) - saved
     possible = (surprise > _NEEDED_FAR + price) & (strays <= _MOST_LABELS * expected)
     possible &= (sizes >= _LEAST_ROWS) & (sizes < _MOST_ROWS * n)
