@@ -75,11 +75,19 @@ def test_learning_the_prior_is_a_phase_of_its_own():
 
 
 def test_settling_goes_on_in_the_same_record():
-    # Two classes that share one heap: rows without labels pull the classes away from their labels.
-    y = np.where(np.arange(90) < 40, np.arange(90) % 2, -1)
+    # Two classes that share one heap, and few labels: rows without labels pull the classes away from their labels.
+    y = np.where(np.arange(90) < 8, np.arange(90) % 2, -1)
     model, heard = fit(BayesianMixture, y=y)
     assert {progress.phase for progress in heard} >= {"ascent", "settling"}
     assert_agreement(model, heard)
+
+
+def test_a_fit_with_lighter_rows_is_a_start_of_its_own():
+    # Every class has labels: rows without labels count less in a second fit, whose record is kept.
+    y = np.where(np.arange(90) < 40, np.arange(90) % 2, -1)
+    model, heard = fit(BayesianMixture, y=y)
+    assert {progress.start for progress in heard} == {1, 2}
+    assert_agreement(model, [progress for progress in heard if progress.start == 2])
 
 
 @pytest.mark.parametrize("wrong", [0, 6])

@@ -46,8 +46,10 @@ from sidelight.tables.schema import FamilyChoice
 from sidelight.tables.survey import Survey
 from sidelight.tables.validation import check_choice, check_integer, check_number
 
-# How much rows without a label count where they pull the classes away from their labels.
-_SETTLED_WEIGHT = 0.1
+# How much rows without a label count where they pull the classes away from their labels, and from how many labels of a
+# class on they are taken to do so.
+_LIGHT_WEIGHT = 0.1
+_LABELS_PER_CLASS = 5
 # A row that weighs nothing keeps a place among those that it is coupled with, and counts next to nothing.
 _LEAST_WEIGHT = 1e-12
 
@@ -101,9 +103,10 @@ class BayesianMixture(KeptHistory, NoiseComponent, AnnotatedFit, StreamFollower)
     repulsion : float, default 1
         How much different labels repel each other beside the attraction of equal ones; 0 is the paper's form.
     unlabelled_weight : float or "auto", default "auto"
-        How much a row without a label counts. "auto" is 1; but where all clusters turn out to belong to labels and
-        less than nine in ten labelled rows would go to their own by themselves, it then is 0.1, because rows without
-        labels pull the classes of a mixture that fits badly away from their labels.
+        How much a row without a label counts. "auto" is 1, but 0.1 where all clusters turn out to belong to labels,
+        because rows without labels pull the classes of a mixture that fits badly away from their labels. With fewer
+        than five labels per class, or a given ``covariance_type``, it stays 1 unless less than nine in ten labelled
+        rows would go to their own cluster by themselves.
     prior_rows : float, optional
         How many rows the expected covariance of a component counts for. Where not given, as many as the labelled rows
         tell it with, from 1 to 100. The covariance expected is that within labels; without labels that of the table.
@@ -389,18 +392,31 @@ class BayesianMixture(KeptHistory, NoiseComponent, AnnotatedFit, StreamFollower)
     def _refine(self, ascent: Ascent, problem: Problem, survey: Survey) -> Fitted:
         """Learn the prior from all rows; prune; give each component its class.
 
-        Rows without labels then count less where they pull the classes away from their labels.
+        Where all components belong to labels, there is no other class for rows without labels to find, and they pull
+        the classes of a mixture that fits badly away from their labels. They then count less: in another fit where
+        structure and number are searched for and labels are not very few, else in further steps if they do pull.
         """
+        fitted = self._settled(ascent, problem)
+        n_labels = len(problem.side.label_names)
+        if self.unlabelled_weight != "auto" or not n_labels or int(fitted.classes.max()) >= n_labels:
+            return fitted
+        light = problem.with_unlabelled_weight(_LIGHT_WEIGHT)
+        if self._searches() and np.count_nonzero(problem.side.labels >= 0) >= _LABELS_PER_CLASS * n_labels:
+            return self._settled(self._ascend(light, survey, first_start=self.n_init + 1), light)
+        if pulls_away(fitted.fit, problem.side, fitted.classes):
+            mixture = fitted.fit.mixture
+            layout = Layout(among_clusters(mixture).classes, 0)
+            lighter = self._mixture(light, mixture.family, layout, mixture.backend)
+            steps = Steps.after(ascent, self.max_iter, self.tol, self._watchers(self.callbacks))
+            return fitted._replace(fit=steps.take(lighter, fitted.fit.trace, "settling"))
+        return fitted
+
+    def _settled(self, ascent: Ascent, problem: Problem) -> Fitted:
+        """Learn the prior, prune, and give each component its class."""
         steps = Steps.after(ascent, self.max_iter, self.tol, self._watchers(self.callbacks))
         fit = self._pruned(with_learned_prior(ascent.fit, steps), ascent.total_weight, problem.side, steps)
-        classes = classes_of(fit, problem.side)
-        if self.unlabelled_weight == "auto" and pulls_away(fit, problem.side, classes):
-            light = problem.with_unlabelled_weight(_SETTLED_WEIGHT)
-            layout = Layout(among_clusters(fit.mixture).classes, 0)
-            lighter = self._mixture(light, fit.mixture.family, layout, fit.mixture.backend)
-            fit = steps.take(lighter, fit.trace, "settling")
         self._history = ascent.recorder.of(fit.trace.start)
-        return Fitted(fit, ascent.total_weight, classes)
+        return Fitted(fit, ascent.total_weight, classes_of(fit, problem.side))
 
     def _pruned(self, fit: Fit, total_weight: float, side: SideInformation, steps: Steps) -> Fit:
         """Drop and merge components where that raises the bound; then drop those that are too small."""
