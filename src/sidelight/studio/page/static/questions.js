@@ -9,6 +9,7 @@ const WHY = {
   check: "a random pair, to measure agreement",
   split: "what tells this cluster apart?",
   selection: "from your selection on the map",
+  imported: "from a file",
 };
 
 export class Questions {
@@ -80,8 +81,12 @@ export class Questions {
       : null;
     replace(this.card,
       el("header", {}, el("h2", {}, "Do these two belong together?"), WHY[question.purpose] && el("p", { class: "why" }, WHY[question.purpose])),
-      table, folded, this.guessLine = el("p", { class: "guess", role: "status" }));
+      table, folded, this.notes(question.notes), this.guessLine = el("p", { class: "guess", role: "status" }));
     if (!differing.length && folded) folded.open = true;
+  }
+
+  notes(notes) {
+    return notes.length ? el("ul", { class: "notes", "aria-label": "Notes" }, notes.map((one) => el("li", {}, said(one.annotator), ": ", said(one.text)))) : null;
   }
 
   heading(letter, id, label) {
@@ -206,6 +211,8 @@ export class Questions {
       try {
         await post("/api/notes", body);
         toast("Note kept");
+        question.notes.push({ annotator: this.project.annotator, text: values.text });
+        if (this.current === question) this.draw();
       } catch (error) {
         toast(error.message);
       }
@@ -215,6 +222,11 @@ export class Questions {
   async guess() {
     const question = this.current;
     try {
+      this.fitted ||= (await get("/api/state")).fit > 0;
+      if (!this.fitted) {
+        this.guessLine.textContent = "The model has no guess before its first fit.";
+        return;
+      }
       const { chance_same: chance } = await get(`/api/guess?first=${question.first}&second=${question.second}`);
       if (!this.current || name(question) !== name(this.current)) return;
       this.guessed = true;
