@@ -130,14 +130,18 @@ class ReceiptView(BaseModel):
 
 
 class CellView(BaseModel):
-    """A column of a question: the two cells, whether they are alike, and where numbers lie between 0 and 1."""
+    """A column of a question: the two cells, whether they are alike, and where numbers lie between 0 and 1.
+
+    ``image_a`` and ``image_b`` say whether the cell names an image that /api/rows/{row}/image serves.
+    """
 
     column: str
     a: str
     b: str
     alike: bool
     places: TwoPlaces | None
-    image: bool
+    image_a: bool
+    image_b: bool
 
 
 class NoteView(BaseModel):

@@ -51,7 +51,8 @@ def question_view(studio: Studio, question: Question) -> models.QuestionView:
                 b=one.cells[1],
                 alike=one.alike,
                 places=None if one.places is None else list(one.places),
-                image=one.image,
+                image_a=one.images[0],
+                image_b=one.images[1],
             )
             for one in table.compare(question.first, question.second)
         ],

@@ -95,8 +95,8 @@ export class Questions {
   }
 
   line(question, cell) {
-    const value = (text, row) => {
-      if (cell.image && text) {
+    const value = (text, row, image) => {
+      if (image) {
         const address = `/api/rows/${row}/image?column=${encodeURIComponent(cell.column)}`;
         return el("td", {}, el("img", { src: address, alt: text, loading: "lazy" }));
       }
@@ -109,7 +109,7 @@ export class Questions {
       : null;
     const mark = cell.alike ? null : el("span", { class: "differs", title: "differs" }, el("span", { class: "unseen" }, " differs"), el("span", { "aria-hidden": "true" }, "≠"));
     return el("tr", { class: cell.alike ? "is-alike" : "is-different" },
-      el("th", { scope: "row" }, el("span", { class: "column" }, said(cell.column), mark), strip), value(cell.a, question.first), value(cell.b, question.second));
+      el("th", { scope: "row" }, el("span", { class: "column" }, said(cell.column), mark), strip), value(cell.a, question.first, cell.image_a), value(cell.b, question.second, cell.image_b));
   }
 
   key(event) {
