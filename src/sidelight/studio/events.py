@@ -5,9 +5,10 @@ from dataclasses import asdict, dataclass
 from typing import ClassVar, Literal, NamedTuple
 
 Relation = Literal["same", "different", "unsure"]
-# Why a question was asked: it teaches the model most, it repeats another annotator's, it is a random check, or the
-# annotator wished it (within a cluster or a selection); "imported" answers came in a file when the project was started.
-Purpose = Literal["informative", "repeat", "check", "split", "selection", "imported"]
+# Why a question was asked: it teaches the model most, it repeats another annotator's, the annotator's own answer to it
+# is doubtful, it is a random check, or the annotator wished it (within a cluster or a selection); "imported" answers
+# came in a file when the project was started.
+Purpose = Literal["informative", "repeat", "again", "check", "split", "selection", "imported"]
 
 
 @dataclass(frozen=True)

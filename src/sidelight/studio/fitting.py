@@ -201,7 +201,11 @@ def refit(table: StudioTable, job: Job, before: Identity, points: FloatArray | N
     of_label = {key: label for label, key in matched.identity.of_label.items()}
     shown_names = [job.names.get(key, of_label.get(key, f"cluster {key}")) for key in shown.keys.tolist()]
     clusters = StudioClusters(model).regrouped(shown, shown_names, pooled.side)
-    prepared = prepare(shown.posterior, pooled.side, table.positions, shown.places, job.n_questions, settings.seed)
+    suspicions = model.violations_.suspicions
+    doubtful = np.empty((0, 2), dtype=np.int64) if suspicions is None else suspicions.doubtful
+    prepared = prepare(
+        shown.posterior, pooled.side, table.positions, shown.places, doubtful, job.n_questions, settings.seed
+    )
     broken = clusters.violations_
     held_out = model.held_out_
     summary = FitSummary(

@@ -6,6 +6,7 @@ import { ask, counted, el, percent, replace, said, toast } from "./dom.js";
 const AHEAD = 4;
 const WHY = {
   repeat: "asked of another annotator too",
+  again: "asked again on purpose",
   check: "a random pair, to measure agreement",
   split: "what tells this cluster apart?",
   selection: "from your selection on the map",
