@@ -11,8 +11,8 @@ vote, chosen by its mean over the draws reported. Rates compare the estimated re
 annotator's statements that are right.
 
 recognise: of four annotators one answers at random, or one swaps two classes; counted is how often exactly this is
-remarked. names: two annotators label different rows, each with names of their own; counted is how often all names are
-aligned, on tables where the clean labels give an adjusted Rand index above .7.
+remarked. names: two annotators label one half of 150 rows each, or of all where there are fewer, with names of their
+own; counted is how often all names are aligned, on tables where the clean labels give an adjusted Rand index above .7.
 
 Tables are those of `quality.py`, with at most 1000 rows.
 """
@@ -255,7 +255,8 @@ def names(draws: list[int], sets: list[str], name: str) -> None:
             rng = np.random.default_rng(seed)
             order, n = rng.permutation(len(codes)), len(codes)
             usual = erring(ERROR, len(classes))
-            rows = {0: order[: JUDGED // 2], 1: order[JUDGED // 2 : JUDGED]}
+            judged = min(JUDGED, n)
+            rows = {0: order[: judged // 2], 1: order[judged // 2 : judged]}
             labels: dict[str, list[Any]] = {"row": [], "label": [], "annotator": []}
             for who, own in rows.items():
                 for row in own.tolist():

@@ -1,6 +1,7 @@
 """Real servers for tests: a small table, `sidelight studio` in a process of its own, and a client."""
 
 import csv
+import http.client
 import json
 import os
 import secrets
@@ -167,7 +168,7 @@ class Annotators:
                     return
                 question = questions[0]
                 self._stop.wait(self._pause)
-        except (OSError, Refused, ValueError):
+        except (OSError, http.client.HTTPException, Refused, ValueError):
             return  # the server was killed
 
     def join(self):

@@ -14,7 +14,7 @@ import zipfile
 from contextlib import closing
 
 import pytest
-from serving import SOURCE, Client, Refused, Server
+from serving import SOURCE, Client, Refused, Server, write_table
 
 
 def key():
@@ -129,6 +129,8 @@ def test_what_leaves_the_studio_says_what_was_said(server, ada):
     lines = ada.ask("/api/export/prodigy.jsonl", raw=True).decode().splitlines()
     assert {json.loads(line)["answer"] for line in lines} <= {"accept", "ignore"}
     assert len(lines) == len(answers)
+    ada.ask("/api/notes", {"key": key(), "rows": [4, 5], "text": "a, note"})
+    assert rows_of(ada, "notes.csv") == [{"id_a": "r004", "id_b": "r005", "note": "a, note", "annotator": "Ada"}]
     assert len(rows_of(ada, "clusters.csv")) == 90
 
 
@@ -168,6 +170,40 @@ def test_a_copy_of_the_project_opens_with_everything_and_other_addresses_need_a_
     assert sorted(path.name for path in tmp_path.glob("*copy.studio*")) == ["copy.studio"]
     with closing(sqlite3.connect(copy)) as database:
         assert database.execute("pragma integrity_check").fetchone() == ("ok",)
+
+
+def test_what_annotators_said_in_files_is_part_of_the_project(tmp_path):
+    """Labels of crowd-kit and pairs of Splink: three people, one of whom contradicts the two others."""
+    table = write_table(tmp_path / "things.csv", n=30)
+    labels = [f"r{row:03d},{who},{'abc'[row % 3]}" for row in range(6) for who in ("Ann", "Ben")]
+    said = "\n".join(["task,worker,label", *labels, "r000,Eve,b"])
+    (tmp_path / "labels.csv").write_text(said)
+    pairs = "unique_id_l,unique_id_r,clerical_match_score\nr007,r010,1\nr007,r011,0.2\n"
+    (tmp_path / "pairs.csv").write_text(pairs)
+    options = ("--id-column", "id", "--labels", tmp_path / "labels.csv", "--links", tmp_path / "pairs.csv")
+    with Server(table, *options, folder=tmp_path) as running:
+        ada = Client(running, "Ada")
+        people = {one["name"]: one for one in ada.ask("/api/people")["people"]}
+        assert {name: one["n_labels"] for name, one in people.items()} == {"Ann": 6, "Ben": 6, "Eve": 1, "pairs": 0}
+        assert {(row["id"], row["label"], row["annotator"]) for row in rows_of(ada, "labels.csv")} == {
+            tuple(line.split(",")[at] for at in (0, 2, 1)) for line in said.splitlines()[1:]
+        }
+        statements = {(row["id_a"], row["id_b"]): row for row in rows_of(ada, "statements.csv")}
+        assert statements["r007", "r010"]["relation"] == "must"
+        assert (statements["r007", "r011"]["relation"], statements["r007", "r011"]["confidence"]) == ("cannot", "0.8")
+        ada.wait(lambda state: state["fit"] >= 1)
+        # What two people say of r000 counts, not what the third says.
+        cluster = {one["key"]: one["name"] for one in ada.ask("/api/clusters")["clusters"]}
+        assert cluster[ada.ask("/api/rows/0")["cluster"]] == "a"
+
+
+def test_reliabilities_of_people_come_with_the_next_fit(server, ada):
+    ada.answer_truly(5)
+    state = ada.ask("/api/state")
+    ada.wait(lambda now: now["learnt"] >= state["event"])
+    found = {one["name"]: one for one in ada.ask("/api/people")["people"]}["Ada"]
+    assert found["low"] < found["reliability"] < found["high"]
+    assert found["reliability"] > 0.8
 
 
 def started_twice(project, folder):

@@ -59,6 +59,8 @@ def test_only_images_of_the_folder_are_served(tmp_path, images, cell, served):
     table = table_of(tmp_path, picture=[cell, "a.png", "a.png"], size=[1.0, 2.0, 3.0])
     assert table.image_columns == {"picture"}
     assert (table.image(0, "picture") is not None) == served
+    (picture,) = (one for one in table.compare(0, 1) if one.column == "picture")
+    assert picture.images[0] == served
     assert table.image(1, "size") is None
 
 

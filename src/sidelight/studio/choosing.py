@@ -32,6 +32,8 @@ class Prepared(NamedTuple):
         For each place of a cluster, pairs within it whose answers say whether it holds two classes.
     reserve : (r, 2)
         Uncertain rows, each with a row of a cluster that it may belong to: when the others are used up.
+    again : (a, 2)
+        Pairs whose answers the model finds more probably wrong than right.
     """
 
     pairs: IntArray
@@ -39,6 +41,7 @@ class Prepared(NamedTuple):
     checks: IntArray
     splits: dict[int, IntArray]
     reserve: IntArray
+    again: IntArray
 
     def gain_of(self, number: int) -> float:
         """Return the expected information of the next answers, in bits."""
@@ -52,6 +55,7 @@ class Prepared(NamedTuple):
             "checks": self.checks.tolist(),
             "splits": {str(place): pairs.tolist() for place, pairs in self.splits.items()},
             "reserve": self.reserve.tolist(),
+            "again": self.again.tolist(),
         }
 
     @classmethod
@@ -63,13 +67,20 @@ class Prepared(NamedTuple):
             _pairs(stored["checks"]),
             {int(place): _pairs(pairs) for place, pairs in stored["splits"].items()},
             _pairs(stored["reserve"]),
+            _pairs(stored.get("again", [])),
         )
 
 
 def prepare(
-    posterior: FloatArray, side: SideInformation, positions: FloatArray, places: IntArray, number: int, seed: int
+    posterior: FloatArray,
+    side: SideInformation,
+    positions: FloatArray,
+    places: IntArray,
+    doubtful: IntArray,
+    number: int,
+    seed: int,
 ) -> Prepared:
-    """Choose questions by a posterior (n, k)."""
+    """Choose questions by a posterior (n, k); ``doubtful`` (a, 2) are links that are probably wrong."""
     random = np.random.default_rng(seed)
     # A short batch has the best questions; those of a longer one follow, for when the next refit takes its time.
     chosen = informative_pairs(posterior, side, n_pairs=number, X=positions, random_state=seed)
@@ -85,6 +96,7 @@ def prepare(
             for place in np.unique(places)
         },
         _reserve(posterior, random),
+        np.sort(doubtful, axis=1),
     )
 
 
@@ -102,7 +114,7 @@ def opening(positions: FloatArray, side: SideInformation, number: int, seed: int
     places = posterior.argmax(axis=1)
     random = np.random.default_rng(seed)
     chosen = informative_pairs(posterior, side, n_pairs=number, X=positions, random_state=seed)
-    return Prepared(chosen.pairs, chosen.gain, _checks(places, random), {}, _reserve(posterior, random))
+    return Prepared(chosen.pairs, chosen.gain, _checks(places, random), {}, _reserve(posterior, random), _pairs([]))
 
 
 def _pairs(rows: Any) -> IntArray:

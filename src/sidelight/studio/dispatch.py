@@ -12,7 +12,8 @@ from sidelight.studio.ledger import Ledger, Pair, ordered
 
 # For so many seconds a question that is on an annotator's screen is not put on another's.
 _LEASE = 180.0
-# Of an annotator's questions, every so many-th is a random check, and the other a repeat of another annotator's.
+# Of an annotator's questions, every so many-th is a random check, and the other a repeat: of another annotator's, or of
+# an own one whose answer is doubtful.
 _CHECK_EVERY, _FIRST_CHECK = 20, 9
 _REPEAT_EVERY, _FIRST_REPEAT = 10, 4
 _MOST_HELD = 20
@@ -42,6 +43,9 @@ class Dispatcher:
         self._reserve: list[Pair] = []
         self._checks: deque[Pair] = deque()
         self._doubtful: list[int] = []
+        self._again: list[Pair] = []
+        # The answer, by its event, that an annotator was asked to think over; each once.
+        self._thought_over: dict[tuple[str, Pair], int] = {}
         self._random = random.Random(0)
         self._held: dict[str, list[Question]] = {}
         self._wished: dict[str, deque[Question]] = {}
@@ -59,6 +63,7 @@ class Dispatcher:
         self._informative = _as_pairs(prepared.pairs.tolist())
         self._reserve = _as_pairs(prepared.reserve.tolist())
         self._checks = deque(_as_pairs(prepared.checks.tolist()))
+        self._again = _as_pairs(prepared.again.tolist())
         self._doubtful = sorted(set(prepared.reserve.ravel().tolist()))
         for annotator, held in self._held.items():
             for question in held[1:]:
@@ -94,7 +99,10 @@ class Dispatcher:
         self._held[annotator] = [question, *held]
 
     def _is_open(self, question: Question, annotator: str) -> bool:
-        return annotator not in self._ledger.answers_about(question.pair)
+        given = self._ledger.answers_about(question.pair).get(annotator)
+        if question.purpose == "again":
+            return given is not None and given.event == self._thought_over.get((annotator, question.pair))
+        return given is None
 
     def _choose(self, annotator: str, now: float, held: set[Pair]) -> Question | None:
         wished = self._wished.get(annotator)
@@ -107,6 +115,11 @@ class Dispatcher:
             for pair in self._answered_by_others(annotator):
                 if pair not in held:
                     return Question(*pair, "repeat")
+            for pair in self._again:
+                given = self._ledger.answers_about(pair).get(annotator)
+                if given is not None and (annotator, pair) not in self._thought_over:
+                    self._thought_over[annotator, pair] = given.event
+                    return Question(*pair, "again")
         if turn % _CHECK_EVERY == _FIRST_CHECK:
             while self._checks:
                 pair = self._checks.popleft()
@@ -140,10 +153,14 @@ class Dispatcher:
         return None
 
     def _answered_by_others(self, annotator: str) -> Iterator[Pair]:
-        """Yield recent pairs that one other person answered, and this one did not."""
+        """Yield pairs that one other person answered, and this one did not: doubtful ones, then recent ones."""
         others = [name for name in self._ledger.annotators if name != annotator]
         if not others:
             return
+        for pair in self._again:
+            about = self._ledger.answers_about(pair)
+            if len(about) == 1 and annotator not in about:
+                yield pair
         looked_at = 0
         for event in self._ledger.events():
             if looked_at == 200:

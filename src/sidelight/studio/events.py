@@ -5,14 +5,18 @@ from dataclasses import asdict, dataclass
 from typing import ClassVar, Literal, NamedTuple
 
 Relation = Literal["same", "different", "unsure"]
-# Why a question was asked: it teaches the model most, it repeats another annotator's, it is a random check, or the
-# annotator wished it (within a cluster or a selection).
-Purpose = Literal["informative", "repeat", "check", "split", "selection"]
+# Why a question was asked: it teaches the model most, it repeats another annotator's, the annotator's own answer to it
+# is doubtful, it is a random check, or the annotator wished it (within a cluster or a selection); "imported" answers
+# came in a file when the project was started.
+Purpose = Literal["informative", "repeat", "again", "check", "split", "selection", "imported"]
 
 
 @dataclass(frozen=True)
 class Answer:
-    """Whether two rows belong together; ``chance_same`` is what the fit that asked believed before."""
+    """Whether two rows belong together.
+
+    ``chance_same`` is what the fit that asked believed before, ``confidence`` how sure an imported answer is.
+    """
 
     kind: ClassVar[str] = "answer"
     first: int
@@ -21,6 +25,7 @@ class Answer:
     purpose: Purpose = "informative"
     saw_guess: bool = False
     chance_same: float | None = None
+    confidence: float = 1.0
 
 
 @dataclass(frozen=True)

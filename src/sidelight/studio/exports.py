@@ -6,7 +6,7 @@ import json
 import multiprocessing
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -16,8 +16,8 @@ from sidelight.persistence import load
 from sidelight.side import SideInformation
 from sidelight.studio.fitting import Fit, Job, StudioClusters
 from sidelight.studio.identity import Shown
+from sidelight.studio.judging import LabelAnswer, PairAnswer
 from sidelight.studio.ledger import Ledger, Pair
-from sidelight.studio.people import pair_answers
 from sidelight.studio.pooling import Extra, pool
 from sidelight.studio.table import StudioTable
 
@@ -35,15 +35,15 @@ def clusters_csv(table: StudioTable, fit: Fit, names: dict[int, str]) -> str:
     return text.getvalue()
 
 
-def statements_csv(table: StudioTable, ledger: Ledger) -> str:
+def statements_csv(table: StudioTable, answers: Sequence[PairAnswer], labels: Sequence[LabelAnswer]) -> str:
     """Return judged pairs as ``sidelight fit --links`` reads them: one line per pair, what the annotators say together.
 
     Links that were given when the project was started are among them.
     """
-    side = pool(table.side, pair_answers(ledger), Extra(ledger.labels(), {}, (), ())).side
+    side = pool(table.side, answers, Extra(labels, {}, (), ())).side
     authors: dict[Pair, list[str]] = {}
-    for pair, given in ledger.answers():
-        authors.setdefault(pair, []).append(given.annotator)
+    for answer in answers:
+        authors.setdefault(answer.pair, []).append(answer.annotator)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["id_a", "id_b", "relation", "confidence", "annotator"])
@@ -77,15 +77,25 @@ def answers_csv(table: StudioTable, ledger: Ledger) -> str:
 
 
 def labels_csv(table: StudioTable, ledger: Ledger) -> str:
-    """Return the labels, those of the table and those given in the studio."""
+    """Return the labels of the table, without an annotator, and those that annotators gave in the studio."""
     names = [str(name) for name in table.side.label_names]
-    labels = {row: names[code] for row, code in enumerate(table.side.labels.tolist()) if code >= 0}
-    authors = ledger.label_authors()
-    labels.update(ledger.labels())
+    labels = {(row, ""): names[code] for row, code in enumerate(table.side.labels.tolist()) if code >= 0}
+    labels.update(ledger.label_answers())
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([table.settings.id_column, "label", "annotator"])
-    writer.writerows([table.ids[row], label, authors.get(row, "")] for row, label in sorted(labels.items()))
+    writer.writerows([table.ids[row], label, annotator] for (row, annotator), label in sorted(labels.items()))
+    return text.getvalue()
+
+
+def notes_csv(table: StudioTable, ledger: Ledger) -> str:
+    """Return the notes on pairs and rows, with their authors."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["id_a", "id_b", "note", "annotator"])
+    for annotator, note in ledger.notes():
+        ids = [str(table.ids[row]) for row in note.rows]
+        writer.writerow([ids[0], ids[1] if len(ids) > 1 else "", note.text, annotator])
     return text.getvalue()
 
 

@@ -25,8 +25,9 @@ from sidelight.persistence import write_model
 from sidelight.side import SideInformation
 from sidelight.studio.choosing import Prepared, prepare
 from sidelight.studio.identity import Identity, Shown, match, shown_clusters
+from sidelight.studio.judging import Doubt, Judged, PairAnswer, Reliability
 from sidelight.studio.plane import place_rows
-from sidelight.studio.pooling import Extra, PairAnswer, pool
+from sidelight.studio.pooling import Extra, pool
 from sidelight.studio.table import StudioTable
 
 _COLUMNS_SHOWN = 5
@@ -110,6 +111,8 @@ class Fit(NamedTuple):
     broken_labels : list of int
     contradictions : list of pairs
         Answers that contradict each other.
+    judged : Judged
+        How reliable annotators are.
     model : bytes
         The folder of the model as a zip archive; empty for a fit that was read from a store.
     """
@@ -125,6 +128,7 @@ class Fit(NamedTuple):
     broken_links: list[tuple[int, int]]
     broken_labels: list[int]
     contradictions: list[tuple[int, int]]
+    judged: Judged
     model: bytes
 
     def chance_same(self, first: int, second: int) -> float:
@@ -197,7 +201,11 @@ def refit(table: StudioTable, job: Job, before: Identity, points: FloatArray | N
     of_label = {key: label for label, key in matched.identity.of_label.items()}
     shown_names = [job.names.get(key, of_label.get(key, f"cluster {key}")) for key in shown.keys.tolist()]
     clusters = StudioClusters(model).regrouped(shown, shown_names, pooled.side)
-    prepared = prepare(shown.posterior, pooled.side, table.positions, shown.places, job.n_questions, settings.seed)
+    suspicions = model.violations_.suspicions
+    doubtful = np.empty((0, 2), dtype=np.int64) if suspicions is None else suspicions.doubtful
+    prepared = prepare(
+        shown.posterior, pooled.side, table.positions, shown.places, doubtful, job.n_questions, settings.seed
+    )
     broken = clusters.violations_
     held_out = model.held_out_
     summary = FitSummary(
@@ -233,6 +241,7 @@ def refit(table: StudioTable, job: Job, before: Identity, points: FloatArray | N
         broken_links=[tuple(pair) for pair in np.concatenate([broken.must_link, broken.cannot_link]).tolist()],
         broken_labels=broken.labels.tolist(),
         contradictions=pooled.contradictions,
+        judged=pooled.judged,
         model=_archive(model),
     )
     return fit, clusters
@@ -348,6 +357,8 @@ def fit_bytes(fit: Fit) -> tuple[str, bytes]:
         "broken_links": fit.broken_links,
         "broken_labels": fit.broken_labels,
         "contradictions": fit.contradictions,
+        "people": fit.judged.people,
+        "doubts": fit.judged.doubts,
     }
     content = io.BytesIO()
     arrays["words"] = np.frombuffer(json.dumps(words).encode(), dtype=np.uint8)
@@ -375,8 +386,15 @@ def fit_from_bytes(summary: str, content: bytes) -> Fit:
         broken_links=[(first, second) for first, second in words["broken_links"]],
         broken_labels=words["broken_labels"],
         contradictions=[(first, second) for first, second in words["contradictions"]],
+        judged=_judged_from(words),
         model=b"",
     )
+
+
+def _judged_from(words: Mapping[str, Any]) -> Judged:
+    people = [Reliability(*one) for one in words.get("people", [])]
+    doubts = [Doubt((pair[0], pair[1]), *rest) for pair, *rest in words.get("doubts", [])]
+    return Judged(people, {}, doubts)
 
 
 def fit_sentence(summary: FitSummary) -> str:

@@ -36,6 +36,7 @@ class Ledger:
         self._of_kind: dict[str, dict[int, Event]] = {}
         self._of_annotator: dict[str, list[int]] = {}
         self._answers: dict[Pair, dict[str, Given]] = {}
+        self._labels: dict[int, str] | None = None
         self.n_answers = 0
         self.n_undone: dict[str, int] = {}
         self.first_seen: dict[str, float] = {}
@@ -50,6 +51,7 @@ class Ledger:
             return
         self._live[event.number] = event
         self._of_kind.setdefault(event.action.kind, {})[event.number] = event
+        self._labels = None if isinstance(event.action, Label) else self._labels
         self._of_annotator.setdefault(event.annotator, []).append(event.number)
         if isinstance(event.action, Answer):
             pair = ordered(event.action.first, event.action.second)
@@ -62,6 +64,7 @@ class Ledger:
         if event is None:
             return
         del self._of_kind[event.action.kind][number]
+        self._labels = None if isinstance(event.action, Label) else self._labels
         self._of_annotator[annotator].remove(number)
         self.n_undone[annotator] = self.n_undone.get(annotator, 0) + 1
         if isinstance(event.action, Answer):
@@ -121,15 +124,16 @@ class Ledger:
         return (event.action for event in self._events(*kinds))
 
     def labels(self) -> dict[int, str]:
-        """Return the labels by row; of two labels for a row the later one counts."""
-        return {
-            row: action.label for action in self._actions("label") if isinstance(action, Label) for row in action.rows
-        }
+        """Return the labels by row; of two labels for a row the later one is shown."""
+        if self._labels is None:
+            labels = (action for action in self._actions("label") if isinstance(action, Label))
+            self._labels = {row: action.label for action in labels for row in action.rows}
+        return self._labels
 
-    def label_authors(self) -> dict[int, str]:
-        """Return who gave the label of each row."""
+    def label_answers(self) -> dict[tuple[int, str], str]:
+        """Return the label that each annotator gave to each row, by row and annotator; the last one counts."""
         return {
-            row: event.annotator
+            (row, event.annotator): event.action.label
             for event in self._events("label")
             if isinstance(event.action, Label)
             for row in event.action.rows

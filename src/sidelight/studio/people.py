@@ -1,15 +1,19 @@
 """Who answered what, and how far the annotators agree."""
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
 from typing import NamedTuple
 
+from sidelight.studio.judging import Doubt, Judged, LabelAnswer, PairAnswer
 from sidelight.studio.ledger import Given, Ledger, Pair
-from sidelight.studio.pooling import PairAnswer, reliabilities
 
 
 class Person(NamedTuple):
-    """An annotator: what they gave, and how often they are right as far as pairs answered twice tell."""
+    """An annotator: what they gave, how many pairs others answered too, and how often they are right.
+
+    Reliability, its bounds and the remark are those of the last fit, None where it does not know the annotator.
+    """
 
     name: str
     n_answers: int
@@ -17,7 +21,10 @@ class Person(NamedTuple):
     n_labels: int
     n_undone: int
     n_compared: int
-    reliability: float
+    reliability: float | None
+    low: float | None
+    high: float | None
+    remark: str
 
 
 class Concord(NamedTuple):
@@ -42,48 +49,67 @@ class People(NamedTuple):
     people: list[Person]
     concords: list[Concord]
     disagreements: list[Disagreement]
+    doubts: list[Doubt]
 
 
 def pair_answers(ledger: Ledger) -> list[PairAnswer]:
     """Return the answers that say same or different."""
     return [
-        PairAnswer(*pair, given.annotator, given.answer.relation == "same")
+        PairAnswer(
+            *pair,
+            given.annotator,
+            given.answer.relation == "same",
+            given.answer.confidence,
+            None if given.answer.saw_guess else given.answer.chance_same,
+        )
         for pair, given in ledger.answers()
         if given.answer.relation != "unsure"
     ]
 
 
-def people_of(ledger: Ledger, *, most: int = 50) -> People:
-    """Return the annotators, their agreement, and the last pairs that they disagree about."""
-    found = reliabilities(pair_answers(ledger))
+def label_answers(ledger: Ledger) -> list[LabelAnswer]:
+    """Return the labels that annotators gave to rows."""
+    return [LabelAnswer(row, label, annotator) for (row, annotator), label in ledger.label_answers().items()]
+
+
+def people_of(ledger: Ledger, judged: Judged, *, most: int = 50) -> People:
+    """Return the annotators, their agreement, and the last pairs that they disagree about.
+
+    ``judged`` is what the last fit learned about them.
+    """
+    found = {one.annotator: one for one in judged.people}
     given: dict[str, list[Given]] = {name: [] for name in ledger.annotators}
     by_pair: dict[Pair, dict[str, str]] = {}
     for pair, one in ledger.answers():
         given[one.annotator].append(one)
         by_pair.setdefault(pair, {})[one.annotator] = one.answer.relation
-    authors = list(ledger.label_authors().values())
+    several = {pair: relations for pair, relations in by_pair.items() if len(relations) > 1}
+    compared = Counter(name for relations in several.values() for name in relations)
+    labels = Counter(annotator for _, annotator in ledger.label_answers())
     people = []
     for name in ledger.annotators:
-        unsure = sum(one.answer.relation == "unsure" for one in given[name])
-        reliability = found.get(name)
+        known = found.get(name)
         people.append(
             Person(
                 name,
                 len(given[name]),
-                unsure,
-                authors.count(name),
+                sum(one.answer.relation == "unsure" for one in given[name]),
+                labels[name],
                 ledger.n_undone.get(name, 0),
-                0 if reliability is None else reliability.n_compared,
-                0.95 if reliability is None else reliability.value,
+                compared[name],
+                None if known is None else known.value,
+                None if known is None else known.low,
+                None if known is None else known.high,
+                "" if known is None else known.remark,
             )
         )
-    several = {pair: relations for pair, relations in by_pair.items() if len(relations) > 1}
     disagreements = [
         Disagreement(pair, relations)
         for pair, relations in several.items()
         if {"same", "different"} <= set(relations.values())
     ]
-    return People(people, _concords(list(several.values())), disagreements[-most:])
+    standing = [doubt for doubt in judged.doubts if by_pair.get(doubt.pair, {}).get(doubt.annotator) == doubt.said]
+    return People(people, _concords(list(several.values())), disagreements[-most:], standing)
 
 
 def _concords(several: Sequence[dict[str, str]]) -> list[Concord]:

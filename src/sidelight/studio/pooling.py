@@ -1,7 +1,7 @@
 """From what annotators said to the side information that the model takes.
 
-This is the one place that knows how answers of several people are weighed. `reliabilities` estimates how often each of
-them is right; `pool` turns answers into links with confidences. A model of annotators replaces these two functions.
+This is the one place that knows how answers of several people are weighed: `pool` turns them into links with
+confidences, by how reliable people are where they disagree.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,104 +14,60 @@ import numpy as np
 from sidelight._typing import IntArray
 from sidelight.exceptions import ContradictionError
 from sidelight.side import SideInformation
+from sidelight.studio.judging import Judged, LabelAnswer, PairAnswer, agreed_labels, judge
 
 # The confidence of a link in a chain of answers that contradict each other.
 _DOUBTFUL = 0.9
-# Before anything is seen, an annotator counts as right in this many of that many pairs answered twice.
-_PRIOR_RIGHT, _PRIOR_PAIRS = 9.5, 10.0
+# Where people disagree, a link is at most this sure, and there is none where neither answer is likelier than this.
+_SUREST_DISPUTED, _UNDECIDED = 0.99, 0.501
 _MOST_ROUNDS = 50
 
 
-class PairAnswer(NamedTuple):
-    """An annotator's answer about two rows; "unsure" ones are not among these."""
-
-    first: int
-    second: int
-    annotator: str
-    same: bool
-
-
-class Reliability(NamedTuple):
-    """How often an annotator is right, estimated from pairs that others answered too."""
-
-    value: float
-    n_compared: int
-
-
 class Pooled(NamedTuple):
-    """Side information, and the pairs whose answers contradict others, which count with a lower confidence."""
+    """Side information, the pairs whose answers contradict others, and how reliable people are.
+
+    Pairs whose answers contradict others count with a lower confidence.
+    """
 
     side: SideInformation
     contradictions: list[tuple[int, int]]
+    judged: Judged
 
 
 class Extra(NamedTuple):
-    """What was said beside answers: labels by row, labels that are one, links between merged clusters, blocks.
+    """What was said beside answers: labels, labels that are one, links between merged clusters, blocks.
 
     ``same_label`` maps a label to the one that it counts as, after a merge.
     """
 
-    labels: Mapping[int, str]
+    labels: Sequence[LabelAnswer]
     same_label: Mapping[str, str]
     merged: Sequence[tuple[int, int]]
     blocks: Sequence[Sequence[int]]
 
 
-def reliabilities(answers: Sequence[PairAnswer]) -> dict[str, Reliability]:
-    """Estimate how often each annotator is right, by the one-coin model of Dawid and Skene with a prior.
-
-    Two annotators with reliabilities p and q agree with probability pq + (1 − p)(1 − q). A few rounds of
-    expectation–maximisation on the pairs that several people answered give the p; a person without such pairs has the
-    prior.
-    """
-    by_pair: dict[tuple[int, int], list[PairAnswer]] = {}
-    for answer in answers:
-        by_pair.setdefault((answer.first, answer.second), []).append(answer)
-    compared = [group for group in by_pair.values() if len(group) > 1]
-    names = list(dict.fromkeys(answer.annotator for answer in answers))
-    right = dict.fromkeys(names, _PRIOR_RIGHT / _PRIOR_PAIRS)
-    counts = dict.fromkeys(names, 0)
-    for group in compared:
-        for answer in group:
-            counts[answer.annotator] += 1
-    for _ in range(20 if compared else 0):
-        hits = dict.fromkeys(names, _PRIOR_RIGHT)
-        for group in compared:
-            chance = _chance_same(group, right)
-            for answer in group:
-                hits[answer.annotator] += chance if answer.same else 1 - chance
-        right = {name: hits[name] / (_PRIOR_PAIRS + counts[name]) for name in names}
-    return {name: Reliability(right[name], counts[name]) for name in names}
-
-
-def _chance_same(group: Sequence[PairAnswer], right: Mapping[str, float]) -> float:
-    odds = sum(
-        (1 if answer.same else -1) * np.log(right[answer.annotator] / (1 - right[answer.annotator])) for answer in group
-    )
-    return float(1 / (1 + np.exp(-odds)))
-
-
 def pool(given: SideInformation, answers: Sequence[PairAnswer], extra: Extra) -> Pooled:
     """Return what is given and what was answered as one object that can be closed.
 
-    The answer of one person, or of several who agree, is a certain link. Where people disagree, the link has the
-    probability that their reliabilities give; a pair of which both answers are equally probable gives no link. Chains
-    of answers that contradict each other, or labels, become links with a confidence below one.
+    The answer of one person, or of several who agree, is a link as certain as they are. Where people disagree, the link
+    has the probability that their reliabilities and the model's guess give; a pair of which both answers are equally
+    probable gives no link. Chains of answers that contradict each other, or labels, become links with a confidence
+    below one.
     """
     links: dict[tuple[int, int], tuple[bool, float]] = {}
     doubted: list[tuple[int, int]] = []
     by_pair: dict[tuple[int, int], list[PairAnswer]] = {}
     for answer in answers:
-        by_pair.setdefault((answer.first, answer.second), []).append(answer)
-    right = {name: found.value for name, found in reliabilities(answers).items()}
+        by_pair.setdefault(answer.pair, []).append(answer)
+    judged = judge(answers)
     for pair, group in by_pair.items():
         if len({answer.same for answer in group}) == 1:
-            links[pair] = (group[0].same, 1.0)
+            links[pair] = (group[0].same, max(answer.confidence for answer in group))
             continue
         doubted.append(pair)
-        chance = _chance_same(group, right)
-        if max(chance, 1 - chance) > 0.501:
-            links[pair] = (chance > 0.5, float(min(max(chance, 1 - chance), 0.99)))
+        chance = judged.same[pair]
+        if max(chance, 1 - chance) > _UNDECIDED:
+            links[pair] = (chance > 0.5, min(max(chance, 1 - chance), _SUREST_DISPUTED))
     for first, second in extra.merged:
         links.setdefault((first, second) if first < second else (second, first), (True, 0.95))
     labels, blocks = _labels(given, extra), extra.blocks
@@ -125,17 +81,17 @@ def pool(given: SideInformation, answers: Sequence[PairAnswer], extra: Extra) ->
             # Labels are certain, so what contradicts them without a link is a locked cluster.
             blocks = blocks if demoted else ()
             continue
-        return Pooled(side, doubted)
+        return Pooled(side, doubted, judged)
     # Contradictions everywhere: no answer is certain.
     links = {pair: (same, min(sure, _DOUBTFUL)) for pair, (same, sure) in links.items()}
     doubted.extend(links)
-    return Pooled(_build(_uncertain(given, None), links, labels, ()), list(dict.fromkeys(doubted)))
+    return Pooled(_build(_uncertain(given, None), links, labels, ()), list(dict.fromkeys(doubted)), judged)
 
 
 def _labels(given: SideInformation, extra: Extra) -> list[str | None]:
     names = [str(name) for name in given.label_names]
     labels = [names[code] if code >= 0 else None for code in given.labels.tolist()]
-    for row, label in extra.labels.items():
+    for row, label in agreed_labels(extra.labels).items():
         labels[row] = label
     return [None if label is None else extra.same_label.get(label, label) for label in labels]
 

@@ -55,7 +55,7 @@ def measure(ledger: Ledger, fits: Sequence[FitSummary], now: float) -> Progress:
     foreseen = [answer for answer in decided if answer.chance_same is not None]
     recent = _agreement([answer for answer in foreseen if answer.purpose == "informative"][-_RECENT:])
     checks = _agreement([answer for answer in foreseen if answer.purpose == "check"])
-    times = [one.made for one in given if one.made > now - 60 * _MINUTES]
+    times = [one.made for one in given if one.made > now - 60 * _MINUTES and one.answer.purpose != "imported"]
     span = max((now - min(times)) / 60, 0.25) if times else 1.0
     enough, verdict = _verdict(recent, checks, fits)
     return Progress(

@@ -3,6 +3,7 @@
 import secrets
 import signal
 import socket
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,8 +11,10 @@ from urllib.parse import quote
 
 import uvicorn
 
+from sidelight.side.annotations import Annotations
 from sidelight.studio.api.app import create_app
 from sidelight.studio.exports import Packer
+from sidelight.studio.importing import imported_events
 from sidelight.studio.security import Gate, is_loopback
 from sidelight.studio.store import Place, Store, StoreError
 from sidelight.studio.studio import Studio
@@ -20,10 +23,13 @@ from sidelight.studio.table import StudioTable
 SECRET = "secret"
 
 
-def create_project(place: Place, table: StudioTable, *, replace: bool = False) -> Store:
-    """Create a project from a table."""
+def create_project(
+    place: Place, table: StudioTable, annotations: Annotations | None = None, *, replace: bool = False
+) -> Store:
+    """Create a project from a table, and from what annotators said before."""
     parts = {**table.parts(), SECRET: secrets.token_hex(32).encode()}
-    return Store.create(place, parts, replace=replace)
+    events = [] if annotations is None else imported_events(annotations, time.time())
+    return Store.create(place, parts, events, replace=replace)
 
 
 def bind(host: str, port: int) -> socket.socket:

@@ -106,10 +106,12 @@ class Store:
     # --- opening and closing -----------------------------------------------------------------------------------------
 
     @classmethod
-    def create(cls, place: Place, parts: dict[str, bytes], *, replace: bool = False) -> "Store":
-        """Create a project that holds some parts; it is there whole or not at all."""
+    def create(
+        cls, place: Place, parts: dict[str, bytes], events: Sequence[Event] = (), *, replace: bool = False
+    ) -> "Store":
+        """Create a project that holds some parts and events; it is there whole or not at all."""
         if place.path is None:
-            return cls._create_schema(place, parts, replace=replace)
+            return cls._create_schema(place, parts, events, replace=replace)
         if place.path.exists() and not replace:
             raise StoreError(f"{place.words} exists; --resume goes on with it, --force replaces it.")
         lock = _FileLock(place.path)
@@ -120,6 +122,7 @@ class Store:
         with engine.begin() as connection:
             _METADATA.create_all(connection)
             _insert_parts(connection, parts)
+            _insert_events(connection, events)
         with engine.connect() as connection:
             connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
         engine.dispose()
@@ -131,7 +134,9 @@ class Store:
         return cls(place, _engine(place), lock)
 
     @classmethod
-    def _create_schema(cls, place: Place, parts: dict[str, bytes], *, replace: bool) -> "Store":
+    def _create_schema(
+        cls, place: Place, parts: dict[str, bytes], events: Sequence[Event], *, replace: bool
+    ) -> "Store":
         engine = _engine(place)
         with _database_errors(place, engine):
             lock = _database_lock(engine, place)
@@ -145,6 +150,7 @@ class Store:
                 connection.execute(sa.schema.CreateSchema(str(place.schema)))
                 _METADATA.create_all(connection)
                 _insert_parts(connection, parts)
+                _insert_events(connection, events)
         return cls(place, engine, lock)
 
     @classmethod
@@ -186,20 +192,7 @@ class Store:
     def append(self, events: Sequence[Event]) -> None:
         """Write events in one transaction; when this returns, they are on the disk."""
         with self._engine.begin() as connection:
-            connection.execute(
-                _EVENTS.insert(),
-                [
-                    {
-                        "number": event.number,
-                        "key": event.key,
-                        "made": event.made,
-                        "annotator": event.annotator,
-                        "kind": event.action.kind,
-                        "payload": written(event.action),
-                    }
-                    for event in events
-                ],
-            )
+            _insert_events(connection, events)
 
     def events(self) -> list[Event]:
         """Return the whole log, in order."""
@@ -239,6 +232,22 @@ class Store:
 def _insert_parts(connection: sa.Connection, parts: dict[str, bytes]) -> None:
     every = {**parts, "format": str(FORMAT).encode()}
     connection.execute(_PARTS.insert(), [{"name": name, "content": content} for name, content in every.items()])
+
+
+def _insert_events(connection: sa.Connection, events: Sequence[Event]) -> None:
+    rows = [
+        {
+            "number": event.number,
+            "key": event.key,
+            "made": event.made,
+            "annotator": event.annotator,
+            "kind": event.action.kind,
+            "payload": written(event.action),
+        }
+        for event in events
+    ]
+    if rows:
+        connection.execute(_EVENTS.insert(), rows)
 
 
 def _beside(path: Path) -> list[Path]:

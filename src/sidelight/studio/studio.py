@@ -12,8 +12,9 @@ from sidelight.studio.dispatch import Dispatcher, Question
 from sidelight.studio.events import Action, Answer, Label, Lock, Merge, Name, Note, Purpose, Relation, Undo, Unlock
 from sidelight.studio.fitting import Fit, FitSummary, Job, fit_bytes, fit_from_bytes, packed
 from sidelight.studio.identity import Identity
+from sidelight.studio.judging import Judged
 from sidelight.studio.ledger import Ledger, ordered
-from sidelight.studio.people import People, pair_answers, people_of
+from sidelight.studio.people import People, label_answers, pair_answers, people_of
 from sidelight.studio.pooling import Extra
 from sidelight.studio.progress import Progress, measure
 from sidelight.studio.regrouping import regrouped
@@ -114,7 +115,7 @@ class Studio:
             locks = self._ledger.locks()
             names = self._ledger.names()
             extra = Extra(
-                labels=self._ledger.labels(),
+                labels=label_answers(self._ledger),
                 same_label=self._merged_labels(),
                 merged=[pair for merge in self._ledger.merges() for pair in merge.links],
                 blocks=[lock.typical for lock in locks.values() if len(lock.typical) > 1],
@@ -225,7 +226,7 @@ class Studio:
     def people(self) -> People:
         """Return who answered what."""
         with self._lock:
-            return people_of(self._ledger)
+            return people_of(self._ledger, Judged([], {}, []) if self._fit is None else self._fit.judged)
 
     # --- questions ---------------------------------------------------------------------------------------------------
 

@@ -45,14 +45,17 @@ class Settings:
 
 
 class Difference(NamedTuple):
-    """A column of two rows: the two cells, how far they are apart, and where numbers lie in the range of the column."""
+    """A column of two rows: the two cells, how far they are apart, and where numbers lie in the range of the column.
+
+    ``images`` says which of the cells name an image that can be shown.
+    """
 
     column: str
     cells: tuple[str, str]
     alike: bool
     distance: float
     places: tuple[float, float] | None
-    image: bool
+    images: tuple[bool, bool]
 
 
 class _Numbers(NamedTuple):
@@ -155,16 +158,16 @@ class StudioTable:
         return sorted(found, key=lambda one: (one.alike, -one.distance))
 
     def _difference(self, name: str, a: str, b: str, first: int, second: int) -> Difference:
-        image = name in self.image_columns
+        images = (self.image(first, name) is not None, self.image(second, name) is not None)
         numbers = self._numbers.get(name)
         if numbers is not None and a and b:
             distance = abs(float(numbers.values[first] - numbers.values[second])) / numbers.deviation
             places = (numbers.place(first), numbers.place(second))
-            return Difference(name, (a, b), distance < _ALIKE, distance, places, image)
+            return Difference(name, (a, b), distance < _ALIKE, distance, places, images)
         if a == b:
-            return Difference(name, (a, b), True, 0.0, None, image)
+            return Difference(name, (a, b), True, 0.0, None, images)
         distance = _ONE_MISSING if not (a and b) else _CATEGORY if name in self._clustered_by else _TEXT
-        return Difference(name, (a, b), False, distance, None, image)
+        return Difference(name, (a, b), False, distance, None, images)
 
     @cached_property
     def _clustered_by(self) -> frozenset[str]:

@@ -403,3 +403,36 @@ def test_dedupe_reads_what_is_written_and_the_other_way_round():
     out = io.StringIO()
     serializer.write_training({"match": [({"id": "x"}, {"id": "y"})], "distinct": []}, out)
     assert parse_statements(out.getvalue()).links[0][:3] == ("x", "y", "same")
+
+
+def test_splink_measures_accuracy_by_the_labels_that_are_written():
+    splink = pytest.importorskip("splink", reason="Splink is not installed")
+    pd = pytest.importorskip("pandas")
+    from splink import comparison_library
+
+    said = Statements("any", links=tuple(LinkStatement(0, n, ("same", "different")[n % 2], "Ann") for n in range(1, 6)))
+    database = splink.DuckDBAPI()
+    if not hasattr(database, "register"):
+        pytest.skip("Splink before version 5 takes tables in another way")
+    records = pd.DataFrame({"unique_id": range(6), "name": list("aabbab"), "place": list("xxyyxy")})
+    columns = [comparison_library.ExactMatch(name) for name in ("name", "place")]
+    rules = [splink.block_on("name")]
+    settings = splink.SettingsCreator(
+        link_type="dedupe_only", comparisons=columns, blocking_rules_to_generate_predictions=rules
+    )
+    linker = splink.Linker(database.register(records), settings)
+    labels = database.register(pd.read_csv(io.StringIO(write_statements(said, "Splink"))))
+    table = linker.evaluation.accuracy_analysis_from_labels_table(labels, output_type="table")
+    assert table.as_pandas_dataframe()[["p", "n"]].iloc[0].tolist() == [2, 3]
+
+
+def test_label_studio_takes_the_annotations_that_are_written():
+    interface = pytest.importorskip("label_studio_sdk.label_interface", reason="label-studio-sdk is not installed")
+    choices = '<Choices name="choice" toName="row"><Choice value="a"/></Choices>'
+    config = f'<View><Text name="row" value="$id"/>{choices}</View>'
+    (task,) = json.loads(write_statements(LABEL, "Label Studio"))
+    label_studio = interface.LabelInterface(config)
+    for annotation in task["annotations"]:
+        assert label_studio.validate_annotation(annotation)
+        annotation["result"][0]["value"]["choices"] = ["unknown"]
+        assert not label_studio.validate_annotation(annotation)

@@ -2,8 +2,9 @@
 
 import re
 import webbrowser
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 import numpy as np
@@ -28,10 +29,17 @@ _ENDING = ".studio"
 @click.option("--id-column", metavar="COLUMN", help="Column that names the rows.")
 @click.option("--label-column", metavar="COLUMN", help="Column with the labels of some rows, empty in the others.")
 @click.option(
+    "--labels",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="File of labels by annotators, in any format that sidelight fit --labels takes; may be given several times.",
+)
+@click.option(
     "--links",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="File of judged pairs: id_a,id_b,relation[,confidence][,annotator]; may be given several times.",
+    help="File of judged pairs: id_a,id_b,relation[,confidence][,annotator], or by annotators in a format that "
+    "sidelight fit --links takes; may be given several times.",
 )
 @click.option("--ignore", multiple=True, metavar="COLUMN", help="Column to show but not to cluster by.")
 @click.option("--categorical", multiple=True, metavar="COLUMN", help="Column to take as categories.")
@@ -107,7 +115,8 @@ def studio(
                 raise Refusal(f"{place.words} exists; --resume goes on with it, --force replaces it.")
             listener = bind(host, port)
             request = FitRequest(table=table, model="guided", power=None, jobs=1, **asked)
-            opened = create_project(place, _read(request, images, terminal), replace=force)
+            read = _read(request, images, terminal)
+            opened = create_project(place, read.table, read.annotations, replace=force)
     except StoreError as error:
         raise Refusal(str(error)) from error
 
@@ -139,7 +148,14 @@ def _place(table: Path | None, project: str | None, store: str | None) -> Any:
         raise Refusal(str(error)) from error
 
 
-def _read(request: FitRequest, images: Path | None, terminal: Terminal) -> Any:
+class _Read(NamedTuple):
+    """The table of a project, and what annotators said before."""
+
+    table: Any
+    annotations: Any
+
+
+def _read(request: FitRequest, images: Path | None, terminal: Terminal) -> _Read:
     """Read the table and the statements, and say what was found."""
     from sidelight.studio.table import Settings, StudioTable
 
@@ -171,7 +187,7 @@ def _read(request: FitRequest, images: Path | None, terminal: Terminal) -> Any:
     recipe = Recipe("guided", False, request.id_column, request.label_column, columns)
     with refusing(str(request.table)):
         positions = as_numbers(frame, columns).to_numpy()
-    return StudioTable(
+    table = StudioTable(
         Settings(
             title=printable(request.table.name),
             id_column=request.id_column,
@@ -188,9 +204,10 @@ def _read(request: FitRequest, images: Path | None, terminal: Terminal) -> Any:
         arrow().table(cells),
         frame,
         np.asarray(positions, dtype=float),
-        given.side,
+        replace(given.side, annotations=None),
         recipe.text().encode(),
     )
+    return _Read(table, given.side.annotations)
 
 
 def _check_ids(path: Path, ids: Any) -> None:

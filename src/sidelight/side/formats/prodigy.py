@@ -82,7 +82,10 @@ def _row(task: dict[str, Any], options: ReadingOptions, line: int) -> Any:
             if not is_name(place[field]):
                 raise FormatError(f"the {field} is {place[field]!r}; name the row", line)
             return place[field]
-    raise FormatError(f"neither the task nor its meta has a field {field!r} with the id of the row", line)
+    raise FormatError(
+        f"neither the task nor its meta has a field {field!r} with the id of the row; name it with id_field",
+        line,
+    )
 
 
 def _label(one: _Answered, names: list[Any]) -> Any:

@@ -20,6 +20,7 @@ from sidelight._version import __version__
 from sidelight.studio import exports
 from sidelight.studio.api import models, views
 from sidelight.studio.api.guard import Guard
+from sidelight.studio.people import label_answers, pair_answers
 from sidelight.studio.security import COOKIE, Gate
 from sidelight.studio.studio import RefusedError, Studio
 from sidelight.studio.table import IMAGES
@@ -51,7 +52,10 @@ _FILES: dict[str, tuple[str, Callable[[Studio], str]]] = {
     ),
     "statements.csv": (
         "text/csv",
-        lambda studio: studio.with_ledger(lambda ledger: exports.statements_csv(studio.table, ledger)),
+        # What is said is weighed outside the ledger's lock, so that no answer waits.
+        lambda studio: exports.statements_csv(
+            studio.table, *studio.with_ledger(lambda ledger: (pair_answers(ledger), label_answers(ledger)))
+        ),
     ),
     "answers.csv": (
         "text/csv",
@@ -60,6 +64,10 @@ _FILES: dict[str, tuple[str, Callable[[Studio], str]]] = {
     "labels.csv": (
         "text/csv",
         lambda studio: studio.with_ledger(lambda ledger: exports.labels_csv(studio.table, ledger)),
+    ),
+    "notes.csv": (
+        "text/csv",
+        lambda studio: studio.with_ledger(lambda ledger: exports.notes_csv(studio.table, ledger)),
     ),
     "label-studio.json": (
         "application/json",

@@ -130,14 +130,25 @@ class ReceiptView(BaseModel):
 
 
 class CellView(BaseModel):
-    """A column of a question: the two cells, whether they are alike, and where numbers lie between 0 and 1."""
+    """A column of a question: the two cells, whether they are alike, and where numbers lie between 0 and 1.
+
+    ``image_a`` and ``image_b`` say whether the cell names an image that /api/rows/{row}/image serves.
+    """
 
     column: str
     a: str
     b: str
     alike: bool
     places: TwoPlaces | None
-    image: bool
+    image_a: bool
+    image_b: bool
+
+
+class NoteView(BaseModel):
+    """A note on the pair of a question, or on one of its rows."""
+
+    annotator: str
+    text: str
 
 
 class QuestionView(BaseModel):
@@ -150,6 +161,7 @@ class QuestionView(BaseModel):
     purpose: Purpose
     label_a: str | None
     label_b: str | None
+    notes: list[NoteView]
     cells: list[CellView]
 
 
@@ -340,7 +352,7 @@ class ProgressView(BaseModel):
 
 
 class PersonView(BaseModel):
-    """An annotator."""
+    """An annotator; reliability and its bounds are null before a fit that knows them."""
 
     name: str
     n_answers: int
@@ -348,7 +360,10 @@ class PersonView(BaseModel):
     n_labels: int
     n_undone: int
     n_compared: int
-    reliability: float
+    reliability: float | None
+    low: float | None
+    high: float | None
+    remark: str
 
 
 class ConcordView(BaseModel):
@@ -370,12 +385,25 @@ class DisagreementView(BaseModel):
     relations: dict[str, str]
 
 
+class DoubtView(BaseModel):
+    """An answer that is probably wrong, with the odds of that."""
+
+    first: int
+    second: int
+    id_a: str
+    id_b: str
+    annotator: str
+    said: str
+    odds: float
+
+
 class PeopleView(BaseModel):
-    """All annotators."""
+    """All annotators; reliabilities are those of the last fit."""
 
     people: list[PersonView]
     concords: list[ConcordView]
     disagreements: list[DisagreementView]
+    doubts: list[DoubtView]
 
 
 class EventView(BaseModel):

@@ -31,7 +31,8 @@ def labels_of(studio: Studio, ledger: Ledger) -> dict[int, str]:
 def question_view(studio: Studio, question: Question) -> models.QuestionView:
     """Return a question with the cells of its rows."""
     table = studio.table
-    given: dict[int, str] = studio.with_ledger(lambda ledger: ledger.labels())
+    given, notes = studio.with_ledger(lambda ledger: (ledger.labels(), ledger.notes()))
+    pair = {question.first, question.second}
     return models.QuestionView(
         first=question.first,
         second=question.second,
@@ -40,6 +41,9 @@ def question_view(studio: Studio, question: Question) -> models.QuestionView:
         purpose=question.purpose,
         label_a=_label(studio, given, question.first),
         label_b=_label(studio, given, question.second),
+        notes=[
+            models.NoteView(annotator=author, text=note.text) for author, note in notes if pair.issuperset(note.rows)
+        ],
         cells=[
             models.CellView(
                 column=one.column,
@@ -47,7 +51,8 @@ def question_view(studio: Studio, question: Question) -> models.QuestionView:
                 b=one.cells[1],
                 alike=one.alike,
                 places=None if one.places is None else list(one.places),
-                image=one.image,
+                image_a=one.images[0],
+                image_b=one.images[1],
             )
             for one in table.compare(question.first, question.second)
         ],
@@ -201,6 +206,18 @@ def people_view(studio: Studio) -> models.PeopleView:
                 relations=one.relations,
             )
             for one in people.disagreements
+        ],
+        doubts=[
+            models.DoubtView(
+                first=one.pair[0],
+                second=one.pair[1],
+                id_a=str(ids[one.pair[0]]),
+                id_b=str(ids[one.pair[1]]),
+                annotator=one.annotator,
+                said=one.said,
+                odds=one.odds,
+            )
+            for one in people.doubts
         ],
     )
 

@@ -37,6 +37,10 @@ document.addEventListener("keydown", (event) => {
   if (event.key >= "1" && event.key <= "5" && event.target.tagName !== "CANVAS") {
     show(names[Number(event.key) - 1]);
     event.preventDefault();
+  } else if (event.key.toLowerCase() === "z" && shown !== "questions" && !event.repeat) {
+    const here = shown;
+    views.questions?.undo().then(() => views[here].changed(false, here === shown));
+    event.preventDefault();
   } else if (views[shown]?.key?.(event)) {
     event.preventDefault();
   }
@@ -85,21 +89,22 @@ async function poll() {
   setTimeout(poll, 1000 * SECONDS_BETWEEN_POLLS);
 }
 
-async function enter() {
+// Opens a session, under the name that this browser knows or under one that is asked for; null where that was left.
+async function enter(another = false) {
   const given = new URLSearchParams(location.hash.slice(1));
   if (given.get("token")) {
     sessionStorage.setItem("token", given.get("token"));
     history.replaceState(null, "", location.pathname);
   }
   const token = sessionStorage.getItem("token");
-  let annotator = given.get("annotator") ?? localStorage.getItem("annotator");
+  let annotator = another ? null : given.get("annotator") ?? localStorage.getItem("annotator");
   let trouble = null;
   for (;;) {
     if (annotator) {
       try {
         const session = await openSession(annotator, token);
         localStorage.setItem("annotator", session.annotator);
-        return;
+        return session.annotator;
       } catch (error) {
         trouble = error.message;
       }
@@ -114,6 +119,7 @@ async function enter() {
       fields.push(el("p", { class: "wrong" }, "Open the link with a token that the studio printed."));
     }
     annotator = (await ask("Who are you?", fields.filter(Boolean), "Begin"))?.annotator;
+    if (another && !annotator) return null;
   }
 }
 
@@ -123,7 +129,13 @@ async function begin() {
   document.title = `${project.title} · sidelight studio`;
   document.getElementById("title").replaceChildren(said(project.title));
   document.getElementById("subtitle").textContent = `${grouped(project.n_rows)} rows · ${counted(project.columns.length, "column")}`;
-  document.getElementById("me").replaceChildren(said(project.annotator));
+  const me = document.getElementById("me");
+  me.replaceChildren(said(project.annotator));
+  me.setAttribute("aria-label", `You are ${project.annotator}. Change the name`);
+  me.hidden = false;
+  me.addEventListener("click", async () => {
+    if (await enter(true)) location.reload();
+  });
   const part = (name) => document.getElementById(name);
   views.questions = new Questions(part("questions"), project);
   views.map = new MapView(part("map"), project, () => show("questions"));

@@ -54,7 +54,7 @@ export class Clusters {
       el("svg:rect", { class: "of-all", x: at * width, y: 36 - (34 * all[at]) / most, width: Math.max(width - 1, 0.5), height: (34 * all[at]) / most }),
       el("svg:rect", { class: "of-cluster", x: at * width, y: 36 - (34 * inside[at]) / own, width: Math.max(width - 1, 0.5), height: (34 * inside[at]) / own }),
     ]);
-    return el("figure", {}, el("svg:svg", { viewBox: "0 0 120 36", role: "img", "aria-label": `${column}: most often ${bins[top]}` }, bars.flat()), el("figcaption", {}, said(column)));
+    return el("figure", {}, el("svg:svg", { viewBox: "0 0 120 36", role: "img", "aria-label": `${column}: most often ${bins[top]}` }, bars), el("figcaption", {}, said(column)));
   }
 
   examples(rows, title) {

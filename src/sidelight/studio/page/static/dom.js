@@ -11,7 +11,7 @@ export function el(tag, options = {}, ...children) {
     else if (name === "value") node.value = value;
     else node.setAttribute(name, value === true ? "" : String(value));
   }
-  node.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  node.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
   return node;
 }
 
@@ -19,7 +19,7 @@ export function el(tag, options = {}, ...children) {
 export const said = (text, options = {}) => el("bdi", options, String(text));
 
 export function replace(node, ...children) {
-  node.replaceChildren(...children.flat().filter(Boolean));
+  node.replaceChildren(...children.flat(Infinity).filter(Boolean));
 }
 
 export const percent = (share) => {

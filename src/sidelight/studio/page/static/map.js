@@ -1,7 +1,7 @@
 // The clusters in the plane: move, zoom, point at a row, draw a line around rows.
 
 import { get, getArrays, newKey, post } from "./api.js";
-import { ask, counted, el, percent, replace, said, toast } from "./dom.js";
+import { ask, counted, el, grouped, percent, replace, said, toast } from "./dom.js";
 import { drawPoints, Grid, hexToRgb, inside } from "./raster.js";
 
 const MOST_SELECTED = 20000;
@@ -51,7 +51,13 @@ export class MapView {
   async load() {
     this.stale = false;
     try {
-      const [{ buffer, fit }, { clusters }, { statements }] = await Promise.all([getArrays("/api/map"), get("/api/clusters"), get("/api/statements")]);
+      const { clusters } = await get("/api/clusters");
+      if (!clusters.length) {
+        this.stale = true;
+        replace(this.legend, el("li", {}, "The first fit is on its way."));
+        return;
+      }
+      const [{ buffer, fit }, { statements }] = await Promise.all([getArrays("/api/map"), get("/api/statements")]);
       const n = this.project.n_rows;
       this.points = {
         x: new Float32Array(buffer, 0, n), y: new Float32Array(buffer, 4 * n, n),
@@ -340,7 +346,7 @@ export class MapView {
     const most = this.clusters.find((cluster) => cluster.key === list[0][0]);
     replace(this.panel, el("h2", {}, counted(rows.length, "row"), " selected"),
       el("ul", { class: "plain" }, list.slice(0, 8).map(([key, size]) => el("li", {},
-        el("i", { class: "swatch", style: { "background-color": `rgb(${this.colours[key].join(",")})` } }), said(this.names[key]), ` ${size}`))),
+        el("i", { class: "swatch", style: { "background-color": `rgb(${this.colours[key].join(",")})` } }), said(this.names[key]), ` ${grouped(size)}`))),
       el("div", { class: "row" },
         el("button", { type: "button", class: "primary", onclick: () => this.askAbout() }, "Ask me about these"),
         el("button", { type: "button", onclick: () => this.labelThem(most?.name) }, "Label them"),
@@ -367,7 +373,7 @@ export class MapView {
     if (!values?.label.trim()) return;
     try {
       await post("/api/labels", { key: newKey(), rows: this.selected, label: values.label });
-      toast(`${counted(this.selected.length, "row")} labelled; Z on the questions takes it back`);
+      toast(`${counted(this.selected.length, "row")} labelled; Z takes it back`);
     } catch (error) {
       toast(error.message);
     }

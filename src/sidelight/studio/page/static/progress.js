@@ -8,6 +8,7 @@ const FILES = [
   ["statements.csv", "judged pairs, for sidelight fit --links"],
   ["answers.csv", "every answer with its annotator"],
   ["labels.csv", "labels"],
+  ["notes.csv", "notes"],
   ["label-studio.json", "answers for Label Studio"],
   ["prodigy.jsonl", "answers for Prodigy"],
   ["result.zip", "clusters, model and report, as sidelight fit writes them"],

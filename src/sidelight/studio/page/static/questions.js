@@ -6,9 +6,11 @@ import { ask, counted, el, percent, replace, said, toast } from "./dom.js";
 const AHEAD = 4;
 const WHY = {
   repeat: "asked of another annotator too",
+  again: "asked again on purpose",
   check: "a random pair, to measure agreement",
   split: "what tells this cluster apart?",
   selection: "from your selection on the map",
+  imported: "from a file",
 };
 
 export class Questions {
@@ -80,8 +82,12 @@ export class Questions {
       : null;
     replace(this.card,
       el("header", {}, el("h2", {}, "Do these two belong together?"), WHY[question.purpose] && el("p", { class: "why" }, WHY[question.purpose])),
-      table, folded, this.guessLine = el("p", { class: "guess", role: "status" }));
+      table, folded, this.notes(question.notes), this.guessLine = el("p", { class: "guess", role: "status" }));
     if (!differing.length && folded) folded.open = true;
+  }
+
+  notes(notes) {
+    return notes.length ? el("ul", { class: "notes", "aria-label": "Notes" }, notes.map((one) => el("li", {}, said(one.annotator), ": ", said(one.text)))) : null;
   }
 
   heading(letter, id, label) {
@@ -90,8 +96,8 @@ export class Questions {
   }
 
   line(question, cell) {
-    const value = (text, row) => {
-      if (cell.image && text) {
+    const value = (text, row, image) => {
+      if (image) {
         const address = `/api/rows/${row}/image?column=${encodeURIComponent(cell.column)}`;
         return el("td", {}, el("img", { src: address, alt: text, loading: "lazy" }));
       }
@@ -104,7 +110,7 @@ export class Questions {
       : null;
     const mark = cell.alike ? null : el("span", { class: "differs", title: "differs" }, el("span", { class: "unseen" }, " differs"), el("span", { "aria-hidden": "true" }, "≠"));
     return el("tr", { class: cell.alike ? "is-alike" : "is-different" },
-      el("th", { scope: "row" }, el("span", { class: "column" }, said(cell.column), mark), strip), value(cell.a, question.first), value(cell.b, question.second));
+      el("th", { scope: "row" }, el("span", { class: "column" }, said(cell.column), mark), strip), value(cell.a, question.first, cell.image_a), value(cell.b, question.second, cell.image_b));
   }
 
   key(event) {
@@ -206,6 +212,8 @@ export class Questions {
       try {
         await post("/api/notes", body);
         toast("Note kept");
+        question.notes.push({ annotator: this.project.annotator, text: values.text });
+        if (this.current === question) this.draw();
       } catch (error) {
         toast(error.message);
       }
@@ -215,6 +223,11 @@ export class Questions {
   async guess() {
     const question = this.current;
     try {
+      this.fitted ||= (await get("/api/state")).fit > 0;
+      if (!this.fitted) {
+        this.guessLine.textContent = "The model has no guess before its first fit.";
+        return;
+      }
       const { chance_same: chance } = await get(`/api/guess?first=${question.first}&second=${question.second}`);
       if (!this.current || name(question) !== name(this.current)) return;
       this.guessed = true;

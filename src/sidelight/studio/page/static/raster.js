@@ -22,27 +22,37 @@ function disc(radius) {
 export function drawPoints(image, points, view, colours, radius, background, faded) {
   const { data, width, height } = image;
   const [r0, g0, b0] = background;
-  for (let at = 0; at < data.length; at += 4) {
-    data[at] = r0;
-    data[at + 1] = g0;
-    data[at + 2] = b0;
-    data[at + 3] = 255;
-  }
+  // One write per pixel; the bytes of a pixel lie in the order red, green, blue, alpha.
+  new Uint32Array(data.buffer).fill(new Uint32Array(Uint8Array.of(r0, g0, b0, 255).buffer)[0]);
+  // Numbers in typed arrays: the inner loop runs over every pixel of every point.
   const cover = disc(radius);
+  const steps = Int32Array.from(cover, ([dx, dy]) => 4 * (dy * width + dx));
+  const covered = Float32Array.from(cover, ([, , part]) => part);
+  const most = Math.max(0, ...Object.keys(colours).map(Number));
+  const palette = new Float32Array(3 * (most + 1));
+  const weight = new Float32Array(most + 1);
+  for (const [key, colour] of Object.entries(colours)) {
+    palette.set(colour, 3 * key);
+    weight[key] = faded && faded.has(Number(key)) ? 0.15 : 1;
+  }
   const reach = Math.ceil(radius);
   const { x, y, keys, certainty } = points;
   for (let n = 0; n < x.length; n += 1) {
     const px = Math.round(x[n] * view.sx + view.dx);
     const py = Math.round(-y[n] * view.sy + view.dy);
     if (px < reach || py < reach || px >= width - reach || py >= height - reach) continue;
-    const colour = colours[keys[n]];
-    if (!colour) continue;
+    const key = keys[n];
+    if (key > most || weight[key] === 0) continue;
     // Certain rows are strong, doubtful ones pale.
-    const strength = (0.18 + 0.72 * (certainty[n] / 255) ** 2) * (faded && faded.has(keys[n]) ? 0.15 : 1);
-    const [r, g, b] = colour;
-    for (let c = 0; c < cover.length; c += 1) {
-      const alpha = strength * cover[c][2];
-      const at = 4 * ((py + cover[c][1]) * width + px + cover[c][0]);
+    const sure = certainty[n] / 255;
+    const strength = (0.18 + 0.72 * sure * sure) * weight[key];
+    const r = palette[3 * key];
+    const g = palette[3 * key + 1];
+    const b = palette[3 * key + 2];
+    const middle = 4 * (py * width + px);
+    for (let c = 0; c < steps.length; c += 1) {
+      const alpha = strength * covered[c];
+      const at = middle + steps[c];
       data[at] += (r - data[at]) * alpha;
       data[at + 1] += (g - data[at + 1]) * alpha;
       data[at + 2] += (b - data[at + 2]) * alpha;
