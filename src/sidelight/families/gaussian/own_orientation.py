@@ -75,7 +75,8 @@ class EVVGaussian(FullGaussian):
         ratios of the volumes matter, which do not depend on units.
         """
         scatter = scatter_matrices(statistics, self.prior)
-        volumes = geometric_means(np.linalg.eigvalsh(in_common_units(scatter).sums))
+        values: FloatArray = np.linalg.eigvalsh(in_common_units(scatter).sums)
+        volumes = geometric_means(values)
         scales = volumes.sum() / scatter.rows.sum() / volumes
         return self.parameters(statistics.means(), scales[:, None, None] * scatter.sums)
 
