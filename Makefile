@@ -1,7 +1,7 @@
 # Every target does its own set-up: a machine with Python >= 3.11, pip and make is enough.
 PYTHON ?= python3
 VENV ?= .venv
-BIN := $(VENV)/bin
+BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 
 .PHONY: demo test check format bench docs clean
 .DEFAULT_GOAL := test
