@@ -32,8 +32,8 @@ class Case(NamedTuple):
     statements: dict[str, Any]
 
 
-def draw(number: int, *, most_rows: int = 25, most_columns: int = 6) -> Case:
-    """Return the case of a number, with fewer rows and columns than these."""
+def draw(number: int, *, most_rows: int = 25, most_columns: int = 6, most_steps: int = 20) -> Case:
+    """Return the case of a number, with fewer rows and columns than these, and at most so many iterations."""
     random = np.random.default_rng(number)
     quick = [estimator for name, estimator in all_estimators() if name != _SLOW]
     estimator = quick[random.integers(len(quick))]
@@ -56,7 +56,7 @@ def draw(number: int, *, most_rows: int = 25, most_columns: int = 6) -> Case:
         case 5:
             X = np.sign(X) * X**8
     known = estimator().get_params()
-    parameters = {"random_state": int(random.integers(100)), "n_init": 1, "max_iter": 20}
+    parameters = {"random_state": int(random.integers(100)), "n_init": 1, "max_iter": most_steps}
     for each in _NUMBERS:
         if random.random() < 0.8:
             parameters[each] = int(random.integers(1, 5))
