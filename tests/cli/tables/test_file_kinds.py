@@ -5,6 +5,7 @@ import csv
 import gzip
 import lzma
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -39,6 +40,23 @@ def as_spreadsheet(path):
     FRAME.to_excel(path, index=False)
 
 
+def exported_by_libreoffice(options):
+    """Return a writer of CSV as LibreOffice exports it: mark of fields, quotation mark, encoding, first line, language."""
+
+    def write(path):
+        if shutil.which("soffice") is None:
+            pytest.skip("LibreOffice is not installed (Debian: apt-get install libreoffice-calc-nogui)")
+        folder = path.parent / "spreadsheet"
+        folder.mkdir()
+        as_spreadsheet(folder / "table.xlsx")
+        command = ["soffice", f"-env:UserInstallation={(folder / 'profile').as_uri()}", "--headless", "--convert-to"]
+        command += [f"csv:Text - txt - csv (StarCalc):{options}", "--outdir", folder, folder / "table.xlsx"]
+        subprocess.run(command, check=True, capture_output=True)
+        (folder / "table.csv").rename(path)
+
+    return write
+
+
 WRITERS = {
     "table.csv": lambda path: FRAME.to_csv(path, index=False),
     "polars.csv": lambda path: pl.from_pandas(FRAME).write_csv(path),
@@ -56,6 +74,8 @@ WRITERS = {
     "table.feather": lambda path: FRAME.to_feather(path),
     "polars.arrow": lambda path: pl.from_pandas(FRAME).write_ipc(path),
     "table.xlsx": as_spreadsheet,
+    "LibreOffice.csv": exported_by_libreoffice("44,34,76,1,,1033"),
+    "LibreOffice in German.csv": exported_by_libreoffice("59,34,ANSI,1,,1031"),
 }
 
 
