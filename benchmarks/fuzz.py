@@ -6,10 +6,10 @@
 
 The modes: ``fits`` (estimators, hostile tables and statements), ``tiny`` (the same with fewer than twelve rows and five
 columns, eight iterations, and cheap estimators more often: 100 000 of them take ten minutes), ``large`` (with up to
-2 000 rows and 50 columns), ``relations`` (what must not change a partition), ``models`` (saved models that were changed, with checksums
-that agree), ``commands`` (the command line on changed files) and ``kills`` (a fit that replaces a result, killed at a
-random moment). A case is drawn from its number alone, and a failure is printed with it. A case may take 30 seconds of
-the processor (a model 10), and 1 GB of memory beyond what the program has when it begins.
+2 000 rows and 50 columns), ``relations`` (what must not change a partition), ``models`` (saved models that were
+changed, with checksums that agree), ``commands`` (the command line on changed files) and ``kills`` (a fit that replaces
+a result, killed at a random moment). A case is drawn from its number alone, and a failure is printed with it. A case
+may take 30 seconds of the processor (a model 10), and 1 GB of memory beyond what the program has when it begins.
 """
 
 import argparse
