@@ -96,7 +96,9 @@ def scored_by_splink():
     from splink import DuckDBAPI, Linker, SettingsCreator, block_on
     from splink.comparison_library import JaroWinklerAtThresholds
 
-    records = pd.DataFrame([name.split(" ") if " " in name else [name, ""] for name in names], columns=["first", "last"])
+    records = pd.DataFrame(
+        [name.split(" ") if " " in name else [name, ""] for name in names], columns=["first", "last"]
+    )
     records["unique_id"] = np.arange(len(records))
     settings = SettingsCreator(
         link_type="dedupe_only",

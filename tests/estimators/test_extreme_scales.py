@@ -63,7 +63,9 @@ def test_structures_that_do_not_depend_on_units_take_columns_of_any_scale(struct
 
 @pytest.mark.parametrize("structure", ["VEV", "EEV"])
 def test_structures_that_compare_directions_refuse_columns_that_cannot_be_compared(structure):
-    with pytest.raises(ValueError, match=r"One column varies \de\+\d\d times as much as another.*Standardise the columns"):
+    with pytest.raises(
+        ValueError, match=r"One column varies \de\+\d\d times as much as another.*Standardise the columns"
+    ):
         LabelledMixture(2, covariance_type=structure, random_state=0).fit(POINTS * [1e-10, 1, 1])
 
 

@@ -9,8 +9,8 @@ from sklearn.metrics import adjusted_rand_score
 
 from sidelight.pair_scores import cluster_pair_scores
 
-FIRST = "anna ben clara david eva frank greta hans".split()
-LAST = "meyer schulz krause lang weber".split()
+FIRST = ["anna", "ben", "clara", "david", "eva", "frank", "greta", "hans"]
+LAST = ["meyer", "schulz", "krause", "lang", "weber"]
 
 
 def people_with_typing_errors():

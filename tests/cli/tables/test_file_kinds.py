@@ -41,7 +41,7 @@ def as_spreadsheet(path):
 
 
 def exported_by_libreoffice(options):
-    """Return a writer of CSV as LibreOffice exports it: mark of fields, quotation mark, encoding, first line, language."""
+    """Return a writer of CSV as LibreOffice exports it; the options say which marks, encoding and language."""
 
     def write(path):
         if shutil.which("soffice") is None:

@@ -75,8 +75,7 @@ class EVVGaussian(FullGaussian):
         ratios of the volumes matter, which do not depend on units.
         """
         scatter = scatter_matrices(statistics, self.prior)
-        values: FloatArray = np.linalg.eigvalsh(in_common_units(scatter).sums)
-        volumes = geometric_means(values)
+        volumes = geometric_means(np.asarray(np.linalg.eigvalsh(in_common_units(scatter).sums), dtype=np.float64))
         scales = volumes.sum() / scatter.rows.sum() / volumes
         return self.parameters(statistics.means(), scales[:, None, None] * scatter.sums)
 
@@ -113,8 +112,8 @@ def _principal(sums: FloatArray) -> tuple[FloatArray, FloatArray]:
         squares = np.diagonal(sums[np.argmax(lost)])
         if 0 < squares.min() <= np.finfo(float).eps * squares.max():
             raise SingularCovarianceError(
-                f"One column varies {np.sqrt(squares.max()) / np.sqrt(squares.min()):.1g} times as much as another, too "
-                "much to compare their directions. Standardise the columns, or use a covariance_type that does not "
+                f"One column varies {np.sqrt(squares.max()) / np.sqrt(squares.min()):.1g} times as much as another, "
+                "too much to compare their directions. Standardise the columns, or use a covariance_type that does not "
                 "depend on units, such as 'full', 'tied', 'diag', 'VEE' or 'EVV'."
             )
     return np.maximum(values, 0.0), vectors
