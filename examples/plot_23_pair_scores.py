@@ -87,7 +87,7 @@ plt.show()
 #
 # Splink learns from the records alone how much an agreement counts. Its table of pairs has the columns ``unique_id_l``,
 # ``unique_id_r`` and ``match_probability``. The blocking rules compare only records with the same first or last name.
-# Two records of one person may both have errors, so a pair that was not compared says nothing, and ``unscored`` stays at
+# Two records of one person may both have errors, so a pair that was not compared says nothing: ``unscored`` stays at
 # one half.
 
 
