@@ -48,7 +48,11 @@ def pairs() -> Iterator[Pair]:
     ours = sidelight.LabelledMixture(10, covariance_type="full", n_init=1, **settings)
     theirs = GaussianMixture(10, init_params="k-means++", **settings)
     yield Pair("`LabelledMixture`, 20 iterations : `GaussianMixture`", lambda: ours.fit(X), lambda: theirs.fit(X))
-    yield Pair("`LabelledMixture.predict_proba` : `GaussianMixture.predict_proba`", lambda: ours.predict_proba(X), lambda: theirs.predict_proba(X))
+    yield Pair(
+        "`LabelledMixture.predict_proba` : `GaussianMixture.predict_proba`",
+        lambda: ours.predict_proba(X),
+        lambda: theirs.predict_proba(X),
+    )
     bayes = sidelight.BayesianMixture(10, covariance_type="full", n_init=1, **settings)
     peer = BayesianGaussianMixture(n_components=10, init_params="k-means++", **settings)
     yield Pair(
