@@ -160,6 +160,16 @@ def test_a_damaged_spreadsheet_is_refused_or_read(tmp_path):
     assert outcomes == {("name", "size", "colour"), f"{path} cannot be read as a spreadsheet"}
 
 
+@pytest.mark.parametrize("name", ["table.feather", "table.parquet"])
+def test_text_that_is_not_text_is_refused(tmp_path, name):
+    path = tmp_path / name
+    write = {"table.feather": FRAME.to_feather, "table.parquet": FRAME.to_parquet}[name]
+    write(path, compression="uncompressed" if name.endswith("feather") else None)
+    path.write_bytes(path.read_bytes().replace(b"blue", b"bl\x95e"))
+    with pytest.raises(Refusal, match=rf"{name} is damaged: .*UTF8.*; write it again"):
+        open_table(path).read(["colour"])
+
+
 def test_an_archive_of_two_tables(tmp_path):
     with zipfile.ZipFile(tmp_path / "both.zip", "w") as archive:
         archive.writestr("a.csv", "x\n1\n")
