@@ -1,9 +1,9 @@
 # Every target does its own set-up: a machine with Python >= 3.11, pip and make is enough.
 PYTHON ?= python3
 VENV ?= .venv
-BIN := $(VENV)/bin
+BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 
-.PHONY: demo test check format bench docs clean
+.PHONY: demo test check format bench docs browse clean
 .DEFAULT_GOAL := test
 
 $(VENV)/.python:
@@ -42,6 +42,10 @@ bench: $(VENV)/.with-test
 # Every example of the gallery runs; a warning is an error. Nothing is fetched but the packages of the environment.
 docs: $(VENV)/.with-docs
 	$(BIN)/python -m sphinx -W --keep-going -b html -j 2 docs build/docs
+
+# Some of its pages in headless Chromium, where that is installed.
+browse: docs $(VENV)/.with-test
+	$(BIN)/python docs/browse.py build/docs
 
 clean:
 	rm -rf $(VENV) build dist docs/gallery docs/reference/generated docs/reference/backreferences

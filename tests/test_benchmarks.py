@@ -330,3 +330,11 @@ def test_a_walk_counts_all_threads_and_leaves_imports_out():
             thread.join()
 
     assert [(code.co_qualname, depth) for code, depth in walk.walk(Threaded)] == [("expected_log", 0)]
+
+
+def test_the_page_of_the_history_is_what_its_lines_give():
+    history = benchmark("history")
+    page = (FOLDER.parent / "docs" / "history.md").read_text(encoding="utf-8")
+    assert page == history.page(history.recorded())
+    line = dict(zip(history._FIELDS, ("abc1234", "2026-01-01 00:00", "a : b", "0.5", "1.0"), strict=True))
+    assert "| 2026-01-01 00:00 | `abc1234` | 2.00 |" in history.page([line])

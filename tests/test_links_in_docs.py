@@ -41,6 +41,11 @@ def test_relative_links_resolve(page):
     assert broken_links(page) == []
 
 
+@pytest.mark.parametrize("page", ["changelog.md", "contributing.md"])
+def test_links_of_files_that_the_site_includes_are_read_from_its_folder(page):
+    assert "\n:relative-docs: docs/\n" in (ROOT / "docs" / page).read_text(encoding="utf-8")
+
+
 def test_the_index_lists_every_page():
     index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
     linked = {link.partition("#")[0] for link in LINK.findall(index)}

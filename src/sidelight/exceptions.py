@@ -14,6 +14,16 @@ class ContradictionError(ValueError):
         What binds each row of the chain to the next.
     count : int
         Number of contradictions found in all, of which this is one with a shortest proof.
+
+    Examples
+    --------
+    >>> from sidelight import COPKMeans
+    >>> from sidelight.exceptions import ContradictionError
+    >>> try:
+    ...     COPKMeans(2).fit([[0.0], [1.0], [2.0]], must_link=[(0, 1), (1, 2)], cannot_link=[(0, 2)])
+    ... except ContradictionError as error:
+    ...     print(error.chain)
+    (0, 1, 2)
     """
 
     def __init__(self, message: str, chain: tuple[int, ...] = (), steps: tuple[str, ...] = (), count: int = 1) -> None:
@@ -53,15 +63,50 @@ class InfeasibleError(ValueError):
 
 
 class ForeignFileError(ValueError):
-    """A folder or file is not a saved model, is damaged, or was written by something else."""
+    """A folder or file is not a saved model, is damaged, or was written by something else.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import sidelight
+    >>> from sidelight.exceptions import ForeignFileError
+    >>> with tempfile.TemporaryDirectory() as empty:
+    ...     try:
+    ...         sidelight.load(empty)
+    ...     except ForeignFileError:
+    ...         print("not a model")
+    not a model
+    """
 
 
 class SingularCovarianceError(ValueError):
-    """A covariance has no inverse: too few distinct rows for it, and no prior that would help."""
+    """A covariance has no inverse: too few distinct rows for it, and no prior that would help.
+
+    Examples
+    --------
+    >>> from sidelight import LabelledMixture
+    >>> from sidelight.exceptions import SingularCovarianceError
+    >>> try:
+    ...     LabelledMixture(1, covariance_type="full", prior_rows=0).fit([[0.0, 0.0], [1.0, 1.0]])
+    ... except SingularCovarianceError:
+    ...     print("use a prior, or fewer components")
+    use a prior, or fewer components
+    """
 
 
 class DatasetError(ValueError):
-    """A data set that cannot be had, or is not what it should be."""
+    """A data set that cannot be had, or is not what it should be.
+
+    Examples
+    --------
+    >>> from sidelight import datasets
+    >>> from sidelight.exceptions import DatasetError
+    >>> try:
+    ...     datasets.load("wins")
+    ... except DatasetError:
+    ...     print("no such data set")
+    no such data set
+    """
 
 
 class IgnoredColumnWarning(UserWarning):

@@ -80,6 +80,15 @@ def test_rows_that_no_label_reaches_are_placed_and_counted():
     np.testing.assert_allclose(model.posterior_.sum(axis=1), 1)
 
 
+def test_rows_joined_by_a_similarity_that_vanishes_count_as_unreached():
+    least = np.nextafter(0.0, 1.0)
+    edges = np.array([[0.0, 1, 0], [1, 0, least], [0, least, 0]])
+    spread = propagate(csr_array(edges), np.array([0, -1, -1]), 1, smoothness=0.01, tol=1e-10, max_iter=100)
+    assert spread.reached.tolist() == [True, True, False]
+    assert np.isfinite(spread.criterion)
+    assert spread.converged
+
+
 def test_clusters_nobody_labelled_are_seeded():
     X, y = make_blobs(150, centers=3, cluster_std=0.5, random_state=1)
     partial = np.where((y == 0) & (np.arange(150) < 60), "known", None)

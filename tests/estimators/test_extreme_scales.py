@@ -43,12 +43,30 @@ def test_clusters_of_very_small_and_very_large_numbers(estimator, scale):
             assert np.isfinite(value).all(), name
 
 
-@pytest.mark.parametrize("structure", ["EVE", "EVI", "VVE", "full", "tied", "diag"])
+@pytest.mark.parametrize("structure", ["EVE", "EVI", "VVE", "VEE", "EVV", "VEV", "EEV", "full", "tied", "diag"])
 @pytest.mark.parametrize("scale", [1e-149, 1e148])
 def test_every_structure_of_covariances_in_any_units(structure, scale):
     model = LabelledMixture(2, covariance_type=structure, random_state=0).fit(POINTS * scale)
     assert np.isfinite(model.covariances_).all()
     np.testing.assert_array_equal(model.labels_ == model.labels_[0], FAR[0] == FAR)
+
+
+@pytest.mark.parametrize("structure", ["VEI", "EVI", "VEE", "EVV", "full", "tied", "diag"])
+def test_structures_that_do_not_depend_on_units_take_columns_of_any_scale(structure):
+    scales = 2.0 ** np.array([-490, 0, 490])
+    ordinary = LabelledMixture(2, covariance_type=structure, random_state=0).fit(POINTS)
+    model = LabelledMixture(2, covariance_type=structure, random_state=0).fit(POINTS * scales)
+    np.testing.assert_array_equal(model.labels_, ordinary.labels_)
+    np.testing.assert_allclose(model.means_ / scales, ordinary.means_, rtol=1e-9)
+    np.testing.assert_allclose(model.lower_bound_, ordinary.lower_bound_, rtol=1e-9)  # the scales have product one
+
+
+@pytest.mark.parametrize("structure", ["VEV", "EEV"])
+def test_structures_that_compare_directions_refuse_columns_that_cannot_be_compared(structure):
+    with pytest.raises(
+        ValueError, match=r"One column varies \de\+\d\d times as much as another.*Standardise the columns"
+    ):
+        LabelledMixture(2, covariance_type=structure, random_state=0).fit(POINTS * [1e-10, 1, 1])
 
 
 @EVERY

@@ -116,11 +116,12 @@ def test_priors_of_full_covariances_are_refused():
         fitted(wide_table()[0], mean_prior=np.zeros(400))
 
 
-def test_memory_is_a_few_times_the_table():
+@pytest.mark.parametrize("covariance_type", ["low_rank", "auto"])
+def test_memory_is_a_few_times_the_table(covariance_type):
     X, _ = wide_table(n=60, d=2000)
     tracemalloc.start()
     try:
-        fitted(X, keep_history=False)
+        BayesianMixture(covariance_type=covariance_type, keep_history=False, random_state=0).fit(X)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

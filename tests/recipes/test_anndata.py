@@ -67,3 +67,14 @@ def test_an_anndata_object_goes_to_disk_and_comes_back(tmp_path):
     again = anndata.read_h5ad(tmp_path / "cells.h5ad")
     assert again.obs["sidelight"].tolist() == NAMES.tolist()
     assert list(again.uns["sidelight"]["clusters"]) == ["B", "NK", "T"]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_scanpy_plots_what_was_written(tmp_path):
+    reason = "scanpy is not installed: pip install 'sidelight[anndata]'"
+    scanpy, anndata = pytest.importorskip("scanpy", reason=reason), pytest.importorskip("anndata", reason=reason)
+    cells = anndata.AnnData(X.astype(np.float32), obs=observations(), obsm={"X_pca": X})
+    fit_anndata(LabelledMixture(random_state=0), cells, label_key="known")
+    scatter, certainty = scanpy.pl.pca(cells, color=["sidelight", "sidelight_certainty"], show=False)
+    assert [text.get_text() for text in scatter.get_legend().get_texts()] == ["B", "NK", "T"]
+    assert len(certainty.collections[0].get_offsets()) == 60

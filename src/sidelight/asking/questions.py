@@ -28,6 +28,15 @@ class Questions(NamedTuple):
         The probability that the two rows share a class, before the expert is asked.
     gain : (m,)
         The information of the answer, in bits.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidelight.asking import informative_pairs
+    >>> posterior = np.array([[1.0, 0.0], [0.9, 0.1], [0.5, 0.5], [0.0, 1.0]])
+    >>> asked = informative_pairs(posterior, n_pairs=1, random_state=0)
+    >>> asked.pairs.shape, 2 in asked.pairs[0], bool(asked.gain[0] > 0)
+    ((1, 2), True, True)
     """
 
     pairs: IntArray

@@ -189,6 +189,7 @@ def propagate(
     The graph (n, n) is symmetric, not negative, and empty on the diagonal; ``codes`` (n,) has the class of each
     labelled row, -1 for the others; ``smoothness`` is λ; ``tol`` and ``max_iter`` are of conjugate gradients.
     """
+    graph = _without_vanishing(graph, np.finfo(float).tiny / min(2 * smoothness, 1.0))
     part = connected_components(graph, directed=False)[1]
     reached = np.isin(part, part[codes >= 0])
     labelled = codes[reached] >= 0
@@ -203,6 +204,16 @@ def propagate(
     shares = np.zeros((len(codes), n_classes))
     shares[reached] = _as_shares(solution.x)
     return PropagationResult(shares, reached, misfit + roughness, solution.n_iter, solution.converged)
+
+
+def _without_vanishing(graph: "csr_array[np.float64]", least: float) -> "csr_array[np.float64]":
+    """Return the graph without edges below ``least``, which rounding would make zero in the system to be solved."""
+    if (graph.data >= least).all():
+        return graph
+    kept = graph.copy()
+    kept.data[kept.data < least] = 0.0
+    kept.eliminate_zeros()
+    return kept
 
 
 def _as_shares(solution: FloatArray) -> FloatArray:

@@ -26,6 +26,14 @@ def four_gaussians(*, half_distance: float = 1.2, n: int = 400, random_state: An
     -------
     Dataset
         Rows, their classes and a description.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidelight.datasets import four_gaussians
+    >>> table = four_gaussians(half_distance=4, random_state=0)
+    >>> table.X.shape, np.bincount(table.y).tolist()
+    ((400, 2), [100, 100, 200])
     """
     centres = np.array([[0.0, 6.0], [0.0, -6.0], [-half_distance, 0.0], [half_distance, 0.0]])
     return _gaussians(centres, [0, 1, 2, 2], n, random_state, "Four Gaussians in three classes.")
@@ -47,6 +55,13 @@ def two_views(*, view: str = "horizontal", n: int = 400, random_state: Any = Non
     -------
     Dataset
         Rows, their classes and a description.
+
+    Examples
+    --------
+    >>> from sidelight.datasets import two_views
+    >>> rows, columns = two_views(random_state=0), two_views(view="vertical", random_state=0)
+    >>> bool((rows.X == columns.X).all()), bool((rows.y == columns.y).all())
+    (True, False)
     """
     classes = {"horizontal": [0, 0, 1, 1], "vertical": [0, 1, 0, 1]}
     if view not in classes:
@@ -72,6 +87,13 @@ def horizontal_boundary(*, n: int = 200, random_state: Any = None) -> Dataset:
     -------
     Dataset
         Rows, their classes and a description.
+
+    Examples
+    --------
+    >>> from sidelight.datasets import horizontal_boundary
+    >>> table = horizontal_boundary(random_state=0)
+    >>> bool(table.X[table.y == 0, 1].min() > table.X[table.y == 1, 1].max())
+    True
     """
     random = check_random_state(random_state)
     y = np.repeat([0, 1], [n // 2, n - n // 2])
@@ -118,6 +140,13 @@ def three_components(*, spacing: float = 5.0, n: int = 300, random_state: Any = 
     -------
     Dataset
         Rows, their classes and a description.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidelight.datasets import three_components
+    >>> np.bincount(three_components(random_state=0).y).tolist()
+    [200, 100]
     """
     centres = spacing * np.array([[-1.0, 0.0], [0.0, 0.0], [1.0, 0.0]])
     return _gaussians(centres, [0, 1, 0], n, random_state, "Three Gaussians in two classes.")

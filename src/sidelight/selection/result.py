@@ -31,6 +31,16 @@ class Selection:
     lower_is_better : bool
     best_estimator : estimator
         Fitted to the whole table with the best candidate.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from sidelight import LabelledMixture
+    >>> from sidelight.selection import select_n_components
+    >>> X, _ = make_blobs(90, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    >>> found = select_n_components(LabelledMixture(random_state=0), X, range(1, 5))
+    >>> found.best, found.scores.shape, found.best_estimator.n_clusters_
+    (3, (4, 1), 3)
     """
 
     parameter: str

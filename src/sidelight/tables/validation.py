@@ -85,8 +85,8 @@ def refuse_text_columns(X: Any) -> None:
     for name, kind in frame.schema.items():
         if not (kind.is_numeric() or kind in (nw.Boolean, nw.Object)):
             raise ValueError(
-                f"X: column {name!r} holds {kind}, not numbers. Leave it out, or encode it "
-                "(scikit-learn's OneHotEncoder, say) before fitting."
+                f"X: column {name!r} holds {kind}, not numbers. Leave it out, encode it (scikit-learn's OneHotEncoder, "
+                "say), or use GuidedMixture or BayesianMixture, which take columns of text."
             )
         if kind == nw.Object:
             for row, cell in enumerate(frame[name].to_list()):

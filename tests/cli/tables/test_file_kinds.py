@@ -5,6 +5,7 @@ import csv
 import gzip
 import lzma
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -39,6 +40,23 @@ def as_spreadsheet(path):
     FRAME.to_excel(path, index=False)
 
 
+def exported_by_libreoffice(options):
+    """Return a writer of CSV as LibreOffice exports it; the options say which marks, encoding and language."""
+
+    def write(path):
+        if shutil.which("soffice") is None:
+            pytest.skip("LibreOffice is not installed (Debian: apt-get install libreoffice-calc-nogui)")
+        folder = path.parent / "spreadsheet"
+        folder.mkdir()
+        as_spreadsheet(folder / "table.xlsx")
+        command = ["soffice", f"-env:UserInstallation={(folder / 'profile').as_uri()}", "--headless", "--convert-to"]
+        command += [f"csv:Text - txt - csv (StarCalc):{options}", "--outdir", folder, folder / "table.xlsx"]
+        subprocess.run(command, check=True, capture_output=True)
+        (folder / "table.csv").rename(path)
+
+    return write
+
+
 WRITERS = {
     "table.csv": lambda path: FRAME.to_csv(path, index=False),
     "polars.csv": lambda path: pl.from_pandas(FRAME).write_csv(path),
@@ -56,6 +74,8 @@ WRITERS = {
     "table.feather": lambda path: FRAME.to_feather(path),
     "polars.arrow": lambda path: pl.from_pandas(FRAME).write_ipc(path),
     "table.xlsx": as_spreadsheet,
+    "LibreOffice.csv": exported_by_libreoffice("44,34,76,1,,1033"),
+    "LibreOffice in German.csv": exported_by_libreoffice("59,34,ANSI,1,,1031"),
 }
 
 
@@ -138,6 +158,16 @@ def test_a_damaged_spreadsheet_is_refused_or_read(tmp_path):
         except Refusal as refusal:
             outcomes.add(refusal.message.partition(":")[0])
     assert outcomes == {("name", "size", "colour"), f"{path} cannot be read as a spreadsheet"}
+
+
+@pytest.mark.parametrize("name", ["table.feather", "table.parquet"])
+def test_text_that_is_not_text_is_refused(tmp_path, name):
+    path = tmp_path / name
+    write = {"table.feather": FRAME.to_feather, "table.parquet": FRAME.to_parquet}[name]
+    write(path, compression="uncompressed" if name.endswith("feather") else None)
+    path.write_bytes(path.read_bytes().replace(b"blue", b"bl\x95e"))
+    with pytest.raises(Refusal, match=rf"{name} is damaged: .*UTF8.*; write it again"):
+        open_table(path).read(["colour"])
 
 
 def test_an_archive_of_two_tables(tmp_path):

@@ -90,6 +90,19 @@ def test_columns_of_a_table_that_people_made(tmp_path):
     assert left_out["since"].startswith("holds dates")
 
 
+@pytest.mark.parametrize("name", ["PLZ", "zip_code", "Postal Code"])
+def test_postal_codes_are_not_numbers_although_none_begins_with_a_zero(tmp_path, name):
+    cells = [80331, 10115, 50667]
+    (tmp_path / "few.csv").write_text(f"{name},x\n" + "".join(f"{cells[n % 3]},{n}.5\n" for n in range(30)))
+    frame, features = features_of(tmp_path / "few.csv")
+    assert features.kinds[name] == "categorical"
+    assert frame[name].iloc[0] == "80331"
+    (tmp_path / "many.csv").write_text(f"{name},x\n" + "".join(f"{10115 + n * 2 // 3},{n}.5\n" for n in range(300)))
+    _, features = features_of(tmp_path / "many.csv")
+    why = dict(features.omissions)[name]
+    assert why == "holds codes (200 different ones; --categorical makes them categories, --number numbers)"
+
+
 def test_new_rows_are_read_in_the_same_way(tmp_path):
     def table(numbers):
         return "a;b\n" + "".join(f"{number};{n % 5},5\n" for n, number in enumerate(numbers))

@@ -23,6 +23,8 @@ _DATE = r"^\s*[0-9]{1,2}[./][0-9]{1,2}[./][0-9]{4}( [0-9]{1,2}:[0-9]{2}(:[0-9]{2
 _DIGITS = r"^\s*[0-9]+\s*$"
 # What pandas calls a column without a name, which is the index of a table that it has written; and what we do.
 _NO_NAME = re.compile(r"Unnamed: \d+|column 1")
+# What columns of postal codes are called: digits that mean nothing as numbers, also where none begins with a zero.
+_POSTAL = re.compile(r"plz|postleitzahl|zip([ _-]?code)?|post(al)?[ _-]?code|code[ _-]postal", re.IGNORECASE)
 # In fewer rows, whole numbers without a gap may well be measured.
 _ROWS_TO_NUMBER = 20
 
@@ -104,9 +106,10 @@ def _column(file: TableFile, stored: Any, name: str, asked: AskedColumns) -> Fra
 
 def _recognised(file: TableFile, stored: Any, name: str, *, forced: bool) -> FrameColumn | Omission:
     """Return a column about which the user says nothing, or that is to be categories (``forced``)."""
-    column = tidied(file.convert(stored, name, arrow().string() if forced else None))
+    codes = _POSTAL.fullmatch(name.strip()) is not None
+    column = tidied(file.convert(stored, name, arrow().string() if forced or codes else None))
     written = ""
-    if is_text(column) and not forced:
+    if is_text(column) and not forced and not codes:
         numbers = written_numbers(_text_counts(column), getattr(file, "decimal", "."))
         if numbers is not None:
             column, written = as_number_column(column, numbers), numbers.style.stored
@@ -114,7 +117,7 @@ def _recognised(file: TableFile, stored: Any, name: str, *, forced: bool) -> Fra
     why = _useless(column, name, forced=forced)
     if why is not None:
         return Omission(name, why)
-    if is_text(column) and not forced:
+    if is_text(column) and not forced and not codes:
         _refuse_broken_numbers(file, name, column)
     return FrameColumn(as_frame_column(column), "categorical" if is_text(column) else "", column.null_count, written)
 

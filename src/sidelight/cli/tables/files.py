@@ -68,7 +68,7 @@ class ArrowFile:
             raise _unreadable(self.path, error) from error
         if renamed:
             table = table.rename_columns(list(self.header))
-        return with_plain_text(table.select(list(columns)))
+        return with_plain_text(_sound(self.path, table.select(list(columns))))
 
     def convert(self, column: Any, name: str, kind: Any = None) -> Any:
         """Return a column that was read as another type; unchanged where none is given."""
@@ -77,6 +77,15 @@ class ArrowFile:
     def place(self, row: int) -> str:
         """Say where a row stands, as the user counts."""
         return f"row {row + 1}"
+
+
+def _sound(path: Path, table: Any) -> Any:
+    """Return an arrow table whose content is what its types say, such as text that is UTF-8; readers do not look."""
+    try:
+        table.validate(full=True)
+    except arrow().ArrowException as error:
+        raise Refusal(f"{path} is damaged: {one_line(error)}; write it again.") from error
+    return table
 
 
 def _open_parquet(path: Path, stored: StoredTable) -> ArrowFile:

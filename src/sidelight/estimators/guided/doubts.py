@@ -80,7 +80,7 @@ def warn_of_doubts(scores: HeldOutScores, stacklevel: int) -> None:
     if scores.n_links >= _LEAST_LINKS and n_doubtful > _DOUBTFUL_LINKS * scores.n_links:
         warnings.warn(
             f"{n_doubtful} of {scores.n_links} links are probably wrong, judged by the table and the other links; "
-            "held_out_.doubtful_links marks them. Check these pairs again.",
+            "violations_.suspicions.doubtful lists them. Check these pairs again.",
             UserWarning,
             stacklevel=stacklevel,
         )

@@ -140,12 +140,17 @@ def precision_factors(covariances: FloatArray) -> FloatArray:
     so compares rows. They are therefore brought to one scale before, by powers of two, which are exact.
     """
     lower = _cholesky(covariances)
-    scales = np.ldexp(1.0, np.frexp(np.sqrt(np.diagonal(covariances, axis1=-2, axis2=-1)))[1])
+    scales = powers_of_two(np.sqrt(np.diagonal(covariances, axis1=-2, axis2=-1)))
     factors = np.tril(np.linalg.inv(lower / scales[..., :, None])) / scales[..., None, :]
     # So that rounding can make none of them negative.
     along = np.arange(covariances.shape[-1])
     factors[..., along, along] = 1 / lower[..., along, along]
     return factors
+
+
+def powers_of_two(scales: FloatArray) -> FloatArray:
+    """Return the next power of two above each of the scales; to divide by it is exact."""
+    return np.ldexp(1.0, np.frexp(scales)[1])
 
 
 def inverse_covariance(covariance: FloatArray) -> FloatArray:

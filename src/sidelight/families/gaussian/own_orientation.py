@@ -6,12 +6,14 @@ import numpy as np
 
 from sidelight._storable import storable
 from sidelight._typing import FloatArray
+from sidelight.exceptions import SingularCovarianceError
 from sidelight.families.exponential import GaussianStatistics
 from sidelight.families.gaussian.full import FullGaussian, FullParameters
 from sidelight.families.gaussian.volumes import (
     Scatter,
     equal_shapes,
     geometric_means,
+    in_common_units,
     proportional,
     scatter_matrices,
 )
@@ -29,7 +31,7 @@ class EEVGaussian(FullGaussian):
         Govaert 1995, section 2.3).
         """
         scatter = scatter_matrices(statistics, self.prior)
-        values, vectors = np.linalg.eigh(scatter.sums)
+        values, vectors = _principal(scatter.sums)
         variances = np.broadcast_to(values.sum(axis=0) / scatter.rows.sum(), values.shape)
         return self.parameters(statistics.means(), _along(vectors, variances))
 
@@ -51,8 +53,8 @@ class VEVGaussian(FullGaussian):
         section 2.3).
         """
         scatter = scatter_matrices(statistics, self.prior)
-        values, vectors = np.linalg.eigh(scatter.sums)
-        variances = equal_shapes(Scatter(scatter.rows, np.maximum(values, 0.0)))
+        values, vectors = _principal(scatter.sums)
+        variances = equal_shapes(Scatter(scatter.rows, values))
         return self.parameters(statistics.means(), _along(vectors, variances))
 
     def n_parameters(self, n_components: int) -> int:
@@ -69,11 +71,11 @@ class EVVGaussian(FullGaussian):
     def update(self, statistics: GaussianStatistics) -> FullParameters:
         """Return the parameters that maximise the expected log density plus the prior.
 
-        λ = Σ_k |S_k|^(1/d) / n, and Σ_k is S_k scaled to that volume (Celeux and Govaert 1995, section 2.3).
+        λ = Σ_k |S_k|^(1/d) / n, and Σ_k is S_k scaled to that volume (Celeux and Govaert 1995, section 2.3). Only the
+        ratios of the volumes matter, which do not depend on units.
         """
         scatter = scatter_matrices(statistics, self.prior)
-        values, _ = np.linalg.eigh(scatter.sums)
-        volumes = geometric_means(values)
+        volumes = geometric_means(np.asarray(np.linalg.eigvalsh(in_common_units(scatter).sums), dtype=np.float64))
         scales = volumes.sum() / scatter.rows.sum() / volumes
         return self.parameters(statistics.means(), scales[:, None, None] * scatter.sums)
 
@@ -96,6 +98,25 @@ class VEEGaussian(FullGaussian):
         """Return the number of free parameters."""
         d = len(self.centre)
         return n_components * (d + 1) + d * (d + 1) // 2 - 1
+
+
+def _principal(sums: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the eigenvalues (components, d) and eigenvectors (components, d, d) of scatter matrices.
+
+    A shape that components share along axes of their own compares columns, so that their units matter. Eigenvalues that
+    rounding has lost are refused.
+    """
+    values, vectors = np.linalg.eigh(sums)
+    lost = values[:, 0] <= np.finfo(float).eps * values[:, -1]
+    if lost.any():
+        squares = np.diagonal(sums[np.argmax(lost)])
+        if 0 < squares.min() <= np.finfo(float).eps * squares.max():
+            raise SingularCovarianceError(
+                f"One column varies {np.sqrt(squares.max()) / np.sqrt(squares.min()):.1g} times as much as another, "
+                "too much to compare their directions. Standardise the columns, or use a covariance_type that does not "
+                "depend on units, such as 'full', 'tied', 'diag', 'VEE' or 'EVV'."
+            )
+    return np.maximum(values, 0.0), vectors
 
 
 def _along(vectors: FloatArray, variances: FloatArray) -> FloatArray:

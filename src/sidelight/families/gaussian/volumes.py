@@ -11,7 +11,7 @@ import numpy as np
 
 from sidelight._typing import FloatArray
 from sidelight.families.exponential import GaussianStatistics
-from sidelight.families.gaussian.full import CovariancePrior, positive_variances
+from sidelight.families.gaussian.full import CovariancePrior, positive_variances, powers_of_two
 
 # A component that owns nothing, without a prior, counts as this share of a row, spread like the table: it gets a
 # covariance of its own and adds nothing to what the components share.
@@ -53,6 +53,23 @@ def _owned(
     return Scatter(np.where(owned, rows, _VANISHING), np.where(shaped, sums + prior_sums, _VANISHING * spread))
 
 
+class ScaledScatter(NamedTuple):
+    """Scatter matrices of columns divided by their units (d,)."""
+
+    rows: FloatArray
+    sums: FloatArray
+    units: FloatArray
+
+
+def in_common_units(scatter: Scatter) -> ScaledScatter:
+    """Return scatter matrices of columns brought to one scale, for structures that do not depend on units.
+
+    Eigenvalues of matrices whose columns differ by 1e8 in scale are lost to rounding.
+    """
+    units = powers_of_two(np.sqrt(np.diagonal(scatter.sums.sum(axis=0))))
+    return ScaledScatter(scatter.rows, scatter.sums / units[:, None] / units, units)
+
+
 def geometric_means(values: FloatArray) -> FloatArray:
     """Return the geometric means over the last axis; zero where one of the values is."""
     return np.exp(np.log(positive_variances(values)).mean(axis=-1))
@@ -75,6 +92,8 @@ def equal_shapes(scatter: Scatter) -> FloatArray:
     """
     rows, sums = scatter
     cells = rows * sums.shape[1]
+    units = powers_of_two(sums.sum(axis=0))
+    sums = sums / units
     volumes = positive_variances(sums.sum(axis=1) / cells)
     for _ in range(_MOST_TURNS):
         shape = (sums / volumes[:, None]).sum(axis=0)
@@ -82,7 +101,7 @@ def equal_shapes(scatter: Scatter) -> FloatArray:
         before, volumes = volumes, (sums / shape).sum(axis=1) / cells
         if np.all(np.abs(volumes - before) <= _TOLERANCE * volumes):
             break
-    return volumes[:, None] * shape
+    return volumes[:, None] * (shape * units)
 
 
 def proportional(scatter: Scatter) -> FloatArray:
@@ -91,7 +110,7 @@ def proportional(scatter: Scatter) -> FloatArray:
     λ_k = tr(S_k C⁻¹) / (d n_k) and C ∝ Σ_k S_k / λ_k in turns (Celeux and Govaert 1995, section 2.2), until nothing
     changes; along the geodesics of covariance matrices the problem is convex.
     """
-    rows, sums = scatter
+    rows, sums, units = in_common_units(scatter)
     d = sums.shape[1]
     volumes = positive_variances(np.trace(sums, axis1=1, axis2=2) / (d * rows))
     for _ in range(_MOST_TURNS):
@@ -102,4 +121,4 @@ def proportional(scatter: Scatter) -> FloatArray:
         before, volumes = volumes, np.einsum("kij,ij->k", sums, precision) / (d * rows)
         if np.all(np.abs(volumes - before) <= _TOLERANCE * volumes):
             break
-    return volumes[:, None, None] * (common / volume)
+    return volumes[:, None, None] * (common / volume * units[:, None] * units)

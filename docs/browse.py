@@ -1,0 +1,51 @@
+"""Open pages of the built site in headless Chromium; end with an error if one of them complains.
+
+python docs/browse.py build/docs
+
+A page complains by an error or a warning in the console, a script that fails, a file that is not there, or a request to
+another machine.
+"""
+
+import shutil
+import sys
+from pathlib import Path
+
+PAGES = (
+    *("index", "getting_started", "user_guide", "concepts", "how_to", "command_line", "recipes", "history", "glossary"),
+    *("gallery/index", "gallery/plot_01_thirty_labels", "gallery/plot_07_wrong_links"),
+    *("reference/index", "reference/generated/sidelight.GuidedMixture"),
+)
+
+
+def complaints(site: Path, chromium: str) -> list[str]:
+    """Return what the pages complain about."""
+    from playwright.sync_api import sync_playwright
+
+    found: list[str] = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        for name in PAGES:
+            page = browser.new_page()
+            told: list[str] = []
+            page.on("console", lambda m, told=told: told.append(m.text) if m.type in ("error", "warning") else None)
+            page.on("pageerror", lambda error, told=told: told.append(str(error)))
+            page.on("requestfailed", lambda request, told=told: told.append(f"{request.url} failed"))
+            page.on(
+                "request", lambda r, told=told: None if r.url.startswith(("file:", "data:")) else told.append(r.url)
+            )
+            page.goto((site / f"{name}.html").resolve().as_uri())
+            page.wait_for_load_state("networkidle")
+            found += [f"{name}: {text}" for text in told]
+            page.close()
+        browser.close()
+    return found
+
+
+if __name__ == "__main__":
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        print("chromium is not installed, so the pages were not opened")
+        sys.exit()
+    found = complaints(Path(sys.argv[1]), chromium)
+    print("\n".join(found) or f"{len(PAGES)} pages opened without a complaint")
+    sys.exit(bool(found))
