@@ -72,7 +72,7 @@ def test_pupils_are_left_out_where_they_make_links_less_probable():
     side = SideInformation.build(4, must_link=[(0, 1)], cannot_link=[(0, 2), (1, 3)])
     statements = Statements.of(side)
     right = np.log([[0.9, 0.1], [0.9, 0.1], [0.1, 0.9], [0.1, 0.9]])
-    teachers = Round((), np.array([0.5, 0.5]), right, 0.0, 0.05, np.full(2, np.nan))
+    teachers = Round((), np.array([0.5, 0.5]), right, 0.0, 0.05, np.full(2, np.nan), np.zeros(4))
     for shares, expected in ((right[:, ::-1], True), (right * 0 + np.log(0.5), False)):
         joined = teachers._replace(weights=np.array([0.3, 0.3, 0.4]), log_shares=shares)
         found = better_for_links(teachers, joined, statements)
