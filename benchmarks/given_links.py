@@ -97,6 +97,7 @@ def kmeans(case: Case) -> np.ndarray:
 METHODS: dict[str, Callable[[Case], np.ndarray]] = {
     PLAIN: kmeans,
     RIVAL: cop_kmeans,
+    "EquivalenceMixture": partial(equivalence, number_known=False),
     "EquivalenceMixture, number known": partial(equivalence, number_known=True),
     RECOMMENDED: partial(guided, number_known=False),
     "GuidedMixture, number known": partial(guided, number_known=True),

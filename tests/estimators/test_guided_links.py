@@ -10,7 +10,8 @@ from sidelight import GuidedMixture, SideInformation
 from sidelight.couplings.link_graph import LinkProblem
 from sidelight.estimators.guided.link_beliefs import believe_links, learned_link_error
 from sidelight.estimators.guided.numbering import in_earlier_order
-from sidelight.estimators.guided.partitions import Links, likely_partitions, obedient_partition
+from sidelight.estimators.guided.rounds import Round, Statements, better_for_links, typical_rows
+from sidelight.estimators.starts.partitions import Links, joined_where_linked, likely_partitions, obedient_partition
 from sidelight.metrics import Suspicions
 from sidelight.side.sampling import draw_links
 
@@ -58,6 +59,30 @@ def test_the_obedient_partition_breaks_no_link_and_has_as_few_classes_as_that_ta
     assert obedient_partition(points, given.take(np.zeros(len(pairs), dtype=bool)), None) is None
 
 
+def test_groups_are_joined_where_more_links_speak_for_it_than_against():
+    groups = np.repeat(np.arange(4), 10)
+    points = 5.0 * groups[:, None] + np.random.default_rng(0).normal(size=(40, 1))
+    must, cannot = [(0, 10), (1, 11), (2, 12), (20, 30)], [(3, 13), (21, 31), (0, 20)]
+    links = Links(np.array(must + cannot), np.arange(7) < 4)
+    assert joined_where_linked(groups, points, links).tolist() == np.repeat([0, 0, 1, 2], 10).tolist()
+    assert joined_where_linked(groups, points, links.take(~links.same)) is groups
+
+
+def test_pupils_are_left_out_where_they_make_links_less_probable():
+    side = SideInformation.build(4, must_link=[(0, 1)], cannot_link=[(0, 2), (1, 3)])
+    statements = Statements.of(side)
+    right = np.log([[0.9, 0.1], [0.9, 0.1], [0.1, 0.9], [0.1, 0.9]])
+    teachers = Round((), np.array([0.5, 0.5]), right, 0.0, 0.05, np.full(2, np.nan), np.zeros(4))
+    for shares, expected in ((right[:, ::-1], True), (right * 0 + np.log(0.5), False)):
+        joined = teachers._replace(weights=np.array([0.3, 0.3, 0.4]), log_shares=shares)
+        found = better_for_links(teachers, joined, statements)
+        assert (found is joined) == expected
+        assert len(found.weights) == 3
+        if not expected:
+            assert found.weights.tolist() == [0.5, 0.5, 0.0]
+            assert found.log_shares is teachers.log_shares
+
+
 def test_candidates_have_different_numbers_of_classes():
     random = np.random.RandomState(0)
     X, y = load_wine(return_X_y=True)
@@ -69,6 +94,30 @@ def test_candidates_have_different_numbers_of_classes():
     numbers = [int(classes.max()) + 1 for classes in found[:-1]]
     assert len(set(numbers)) == len(numbers) > 1
     assert {int(classes.max()) + 1 for classes in likely_partitions(Z, y, given, 5, random)} == {5}
+
+
+def test_typical_rows_are_near_the_means_of_clusters_and_not_mentioned():
+    random = np.random.default_rng(0)
+    clusters = np.repeat([0, 1], [30, 50])
+    points = random.normal(size=(80, 3)) + 9 * clusters[:, None]
+    side = SideInformation.build(80, cannot_link=[(0, 79)])
+    found = typical_rows(points, np.eye(2)[clusters], side)
+    assert np.bincount(clusters[found]).tolist() == [5, 5]
+    assert not side.mentioned[found].any()
+    for cluster in (0, 1):
+        own = np.flatnonzero((clusters == cluster) & ~side.mentioned)
+        apart = np.square(points - points[clusters == cluster].mean(axis=0)).sum(axis=1)
+        assert set(found) & set(own) == set(own[np.argsort(apart[own])[:5]])
+
+
+def test_a_few_answers_about_clusters_join_clusters_and_leave_the_others():
+    # Five clusters, two classes; one answer joins two clusters, two keep others apart.
+    random = np.random.default_rng(0)
+    clusters = np.repeat(np.arange(5), 40)
+    X = random.normal(size=(200, 4)) + 12 * np.eye(5)[clusters][:, :4]
+    model = GuidedMixture(random_state=0).fit(X, must_link=[(0, 40)], cannot_link=[(80, 120), (0, 160)])
+    expected = np.where(clusters == 1, 0, clusters)
+    assert adjusted_rand_score(expected, model.labels_) > 0.95
 
 
 def test_clusters_keep_their_numbers_as_far_as_possible():

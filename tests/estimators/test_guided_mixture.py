@@ -17,7 +17,7 @@ from sidelight import GuidedMixture, SideInformation
 from sidelight.estimators.guided.core import CORE_ROWS, core_of
 from sidelight.estimators.guided.granularity import divided_like_classes
 from sidelight.estimators.guided.new_classes import separation, unlabelled_groups
-from sidelight.estimators.guided.partitions import Links, contingency, in_learned_metric, joined, predictiveness
+from sidelight.estimators.starts.partitions import Links, contingency, in_learned_metric, joined, predictiveness
 from sidelight.experts.dendrograms import ward_tree
 from sidelight.side import draw_labels, draw_links
 

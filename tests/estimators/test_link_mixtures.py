@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris, make_blobs, make_moons
+from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 
 from sidelight import EquivalenceMixture, PairwiseMixture, PosteriorConstraintMixture, SideInformation
@@ -150,6 +151,25 @@ class TestEquivalence:
     def test_every_start_leads_somewhere_sensible(self, init_params):
         fitted = EquivalenceMixture(3, init_params=init_params, random_state=0).fit(X, side=SIDE)
         assert purity_score(Y, fitted.labels_, rows=~SIDE.mentioned) > 0.85
+
+    def test_the_number_of_classes_comes_from_links(self):
+        table, truth = make_blobs(300, centers=[[x, y] for x in (0, 8, 16) for y in (0, 8)], random_state=0)
+        links = draw_links(truth, 400, random_state=0)
+        fitted = EquivalenceMixture(random_state=0).fit(table, must_link=links.must_link, cannot_link=links.cannot_link)
+        assert fitted.n_clusters_ == 6
+        assert adjusted_rand_score(truth, fitted.labels_) > 0.95
+        # Links of one kind do not say how many classes there are, but they can need more than two.
+        assert EquivalenceMixture(random_state=0).fit(X, cannot_link=[(0, 149)]).n_clusters_ == 2
+        apart = np.array([(a, b) for a in range(0, 150, 30) for b in range(a + 30, 150, 30)])
+        assert EquivalenceMixture(random_state=0).fit(X, cannot_link=apart).n_clusters_ == 5
+
+    def test_twenty_classes_of_few_rows(self):
+        random = np.random.default_rng(0)
+        truth = np.repeat(np.arange(20), 12)
+        table = random.normal(size=(20, 8))[truth] * 2 + random.normal(size=(240, 8))
+        links = draw_links(truth, 3000, random_state=0)
+        given = {"must_link": links.must_link, "cannot_link": links.cannot_link}
+        assert adjusted_rand_score(truth, EquivalenceMixture(20, random_state=0).fit(table, **given).labels_) > 0.9
 
     def test_contradictions_are_named_or_worked_around(self):
         links = {"must_link": [(0, 4), (4, 7)], "cannot_link": [(0, 7)]}

@@ -8,12 +8,14 @@ import numpy as np
 
 from sidelight._typing import IntArray
 from sidelight.couplings.link_graph import HARD, SOFT, LinkedRows, LinkGraphs, Prior, link_graphs, linked_rows, plan
+from sidelight.couplings.link_graph.feasibility import feasible_number
 from sidelight.estimators.base.annotated import AnnotatedFit, consensus
-from sidelight.estimators.base.clusters import Layout
+from sidelight.estimators.base.clusters import Layout, lay_out_classes
 from sidelight.estimators.base.link_mixture import LINK_STARTS, LinkMixture, LinkStart
 from sidelight.estimators.base.model import Fitted, Model
 from sidelight.estimators.registry import register
-from sidelight.estimators.starts.sample import Problem
+from sidelight.estimators.starts.partitions import links_of, number_of_classes
+from sidelight.estimators.starts.sample import Problem, StartRows, embedding
 from sidelight.exceptions import ContradictionError, InfeasibleError
 from sidelight.inference.loop import go_on
 from sidelight.inference.mixture import Mixture, MixtureState
@@ -51,7 +53,9 @@ class EquivalenceMixture(AnnotatedFit, LinkMixture):
     Parameters
     ----------
     n_classes : int, optional
-        Number of classes. None takes as many as have a label, two without labels.
+        Number of classes. None takes as many as have a label. Without labels it takes the number with which groups of
+        rows predict links best that were held back, two where there are links of one kind only; and no fewer than
+        certain links need.
     components_per_class : int, default 1
         Gaussians that each class is a mixture of.
     covariance_type, family : as in LabelledMixture
@@ -168,6 +172,22 @@ class EquivalenceMixture(AnnotatedFit, LinkMixture):
             side = _with_confidence(side, self.link_confidence)
         known = super()._read_side(n, y, None, None, side, sample_id)
         return known.combine(_with_confidence(links, self.link_confidence))
+
+    def _layout(
+        self, problem: Problem, few: StartRows, family: AnyFamily, survey: Survey, random: np.random.RandomState
+    ) -> Layout:
+        layout = super()._layout(problem, few, family, survey, random)
+        if self.n_classes is not None or layout.n_labelled:
+            return layout
+        links = links_of(few.problem.side)
+        n_classes = layout.n_classes
+        if links.same.any() and not links.same.all():
+            points = embedding(few.values, few.problem.row_weights(), self._schema, survey, random)
+            n_classes = number_of_classes(points, links, random)
+        linked = _linked(problem.side)
+        if linked is not None:
+            n_classes = feasible_number(linked.problem, n_classes)
+        return lay_out_classes(problem.side, n_classes, self.components_per_class)
 
     def _model(self, problem: Problem, family: AnyFamily, layout: Layout, backend: Backend) -> Model:
         """Couple the rows in links and blocks by their graph; let rows without statements count less."""

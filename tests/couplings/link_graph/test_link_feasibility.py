@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from oracles.link_graphs import is_possible
 from side.side_enumeration import sides
 from sidelight.couplings.link_graph import linked_rows, plan
+from sidelight.couplings.link_graph.feasibility import feasible_number
 from sidelight.exceptions import InfeasibleError
 from sidelight.side import ContradictionError, SideInformation
 
@@ -25,6 +26,12 @@ def test_three_that_are_kept_apart_need_three_classes():
     assert "an odd cycle of cannot-links, which takes 3 classes" in message
     assert all(f"{a}–{b}" in message for a, b in [(0, 4), (4, 7), (0, 7)])
     assert "Raise n_classes, remove one of these links, or set link_confidence below 1" in message
+
+
+def test_the_least_number_of_classes_that_links_allow():
+    apart = [(a, b) for a in range(5) for b in range(a)]
+    problem = linked_rows(SideInformation.build(9, cannot_link=[*apart, (5, 6), (6, 7), (7, 5)])).problem
+    assert [feasible_number(problem, number) for number in (2, 4, 5, 7)] == [5, 5, 5, 7]
 
 
 def test_odd_cycles_are_named_by_stated_links_and_are_short():

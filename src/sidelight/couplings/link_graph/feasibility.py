@@ -52,6 +52,22 @@ def refuse_impossible_links(problem: LinkProblem, n_classes: int) -> None:
         _refuse_uncolourable(problem, n_classes, apart)
 
 
+def feasible_number(problem: LinkProblem, n_classes: int) -> int:
+    """Return the least number of classes, from this one on, that is not refused.
+
+    Nodes that are bound to one class and kept apart are refused for every number.
+    """
+    while True:
+        try:
+            refuse_impossible_links(problem, n_classes)
+        except InfeasibleError:
+            if n_classes >= problem.n_nodes:
+                raise
+            n_classes += 1
+        else:
+            return n_classes
+
+
 def _apart(problem: LinkProblem) -> _Apart:
     together = np.isneginf(problem.log_different)
     labelled = np.flatnonzero(problem.labels >= 0)

@@ -11,13 +11,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sidelight._typing import AnyArray, BoolArray, FloatArray, IntArray
-from sidelight.couplings.link_graph.belief_propagation import DAMPING, MAX_SWEEPS, PATIENCE, TOLERANCE, LoopyGraph
+from sidelight.couplings.link_graph.belief_propagation import DAMPING, MAX_SWEEPS, PATIENCE, LoopyGraph
 from sidelight.couplings.link_graph.exact.elimination import Batch, infer_batch
 from sidelight.couplings.link_graph.exact.trees import Forest
 from sidelight.kernels.loops import log_sum, worth_compiling
 
 # Loading the compiled form takes about a second; NumPy needs about 50 ns more per score.
 _SCORES_WORTH_COMPILING = 20_000_000
+# The largest relative change of messages that have converged. The Bethe estimate is stationary in them.
+_TOLERANCE = 1e-4
 # How far messages may spread the classes of a node, in nats, before they are added up in logarithms.
 _MOST_SPREAD = 250.0
 
@@ -147,8 +149,8 @@ def exchanged(slots: Slots, scores: FloatArray, messages: AnyArray | None) -> An
     waiting = np.ones(len(slots.nodes), dtype=bool)
     change, earlier, damping = np.inf, np.inf, 0.0
     for sweep in range(1, MAX_SWEEPS + 1):
-        change = _compiled().exchange(scores, *places, messages, waiting, damping, TOLERANCE)
-        if change <= TOLERANCE:
+        change = _compiled().exchange(scores, *places, messages, waiting, damping, _TOLERANCE)
+        if change <= _TOLERANCE:
             break
         if sweep % PATIENCE == 0:
             damping = DAMPING if change > earlier / 4 else damping

@@ -13,6 +13,7 @@ from sidelight.estimators.base.clusters import Layout, lay_out_classes
 from sidelight.estimators.base.emission import EmissionSettings
 from sidelight.estimators.base.likelihood_gaussians import COVARIANCE_TYPES, LikelihoodGaussians
 from sidelight.estimators.base.mixture import MixtureEstimator
+from sidelight.estimators.starts.partitions import links_of, obedient_partition
 from sidelight.estimators.starts.sample import Problem, Sample, StartRows, at_means, from_kmeans_plus_plus
 from sidelight.graphs.ward import constrained_ward
 from sidelight.inference.loop import ascend
@@ -153,11 +154,20 @@ def from_ward_votes(given: LinkedSample, random: np.random.RandomState) -> Mixtu
     return _from_pieces(given, _parted(given.pieces, given.side), random)
 
 
+def from_obedient_groups(given: LinkedSample, random: np.random.RandomState) -> MixtureState:
+    """Start from groups of linked rows that are joined as long as that breaks no link; from chunklets without any."""
+    sample = given.sample
+    partition = obedient_partition(sample.points, links_of(given.side), sample.layout.n_classes)
+    return from_chunklets(given, random) if partition is None else _from_classes(sample, partition, random)
+
+
 def from_link_runs(given: LinkedSample, random: np.random.RandomState) -> MixtureState:
     """Start from the best of several short runs of the model, of which half have seen the links."""
     begin: list[LinkStart] = [from_ward, from_ward_votes, from_chunklets, from_kmeans_classes]
     if given.sample.whole:
         begin += [from_chunklets, from_chunklets, from_spread_classes, from_spread_classes]
+    if not given.sample.layout.n_labelled:
+        begin.append(from_obedient_groups)
     mixture = given.sample.mixture
     weights = given.sample.weights if mixture.rows.weights is None else mixture.rows.weights
     tol = _SHORT_TOL * weights.sum()

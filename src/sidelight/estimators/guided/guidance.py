@@ -13,16 +13,18 @@ from sidelight.estimators.guided.clusters import clusters_without_statements
 from sidelight.estimators.guided.doubts import HeldOutScores, held_out_scores
 from sidelight.estimators.guided.link_beliefs import FIRST_LINK_ERROR
 from sidelight.estimators.guided.new_classes import unlabelled_groups
-from sidelight.estimators.guided.partitions import Links, likely_partitions, price_of_number
 from sidelight.estimators.guided.pupils import PUPILS, with_pupils
 from sidelight.estimators.guided.rounds import (
     Round,
     Statements,
     Targets,
-    believed_classes,
+    believed_beside,
+    better_for_links,
     take_turns,
     targets_of_partition,
+    typical_rows,
 )
+from sidelight.estimators.starts.partitions import Links, joined_where_linked, likely_partitions, price_of_number
 from sidelight.experts import (
     ClusterExpert,
     DendrogramExpert,
@@ -193,6 +195,8 @@ def guide(
         if n_clusters is None and len(np.unique(statements.same)) < 2:
             # Links of one kind, or blocks alone, do not say how many classes there are.
             n_clusters = max(int(clusters.max()) + 1, 2)
+        points = view.coordinates[:, :_START_DIMENSIONS]
+        statements = statements._replace(typical=typical_rows(points, memberships, side))
         quick = tuple(expert for expert in experts if expert.name in _QUICK)
 
         def trial(start: Targets, n_classes: int) -> Round:
@@ -203,7 +207,7 @@ def guide(
 
         best = _from_partition(view, statements, clusters, earlier.labels, n_clusters, trial, turns, random)
     scores = held_out_scores(best, statements)
-    joined = with_pupils(view, statements, best, random)
+    joined = better_for_links(best, with_pupils(view, statements, best, random), statements)
     guidance = Guidance(looked, joined.learned, joined.weights, np.arange(joined.log_shares.shape[1]))
     names = (*(expert.name for expert in experts), *(pupil.expert.name for pupil in PUPILS))
     return Found(guidance, names, joined.log_shares, best.link_error, scores, best.score, told, memberships)
@@ -223,20 +227,25 @@ def _from_partition(
     points = view.coordinates[:, :_START_DIMENSIONS]
     links = Links(statements.pairs, statements.same)
     worth, best = -np.inf, None
+    origin: Targets | None = None
     candidates = [(classes, 0.0) for classes in likely_partitions(points, clusters, links, n_clusters, random)]
     for classes in (clusters, earlier):
         if classes is not None:
-            numbers = np.unique(classes, return_inverse=True)[1]
-            if numbers.max() > 0 and n_clusters in (None, numbers.max() + 1):
-                candidates.append((numbers, _TRUST))
+            groups = np.unique(classes, return_inverse=True)[1]
+            joined = joined_where_linked(groups, points, links)
+            for numbers in (groups,) if joined is groups else (groups, joined):
+                if numbers.max() > 0 and n_clusters in (None, numbers.max() + 1):
+                    candidates.append((numbers, _TRUST))
     for classes, trust in candidates:
         n_classes = n_clusters or int(classes.max()) + 1
-        found = trial(targets_of_partition(classes, n_classes, statements, FIRST_LINK_ERROR), n_classes)
+        start = targets_of_partition(classes, n_classes, statements, FIRST_LINK_ERROR)
+        found = trial(start, n_classes)
         value = found.score * len(links.same) - price_of_number(n_classes, clusters) + trust
         if best is None or value > worth:
-            worth, best = value, found
+            worth, best, origin = value, found, start
     assert best is not None
-    return turns(believed_classes(best.log_shares, statements, best.link_error), best.log_shares.shape[1])
+    assert origin is not None
+    return turns(believed_beside(origin, best, statements), best.log_shares.shape[1])
 
 
 def _with_new_classes(

@@ -29,6 +29,8 @@ _TURNS = 2
 _LINK_ERROR_STEPS = 2
 # Rows that are believed to be of a class with less certainty than this teach nothing.
 _LEAST_CERTAINTY = 0.1
+# Rows that stand for a cluster.
+_TYPICAL_ROWS = 5
 # How sure a partition to start from is of itself.
 _START_CERTAINTY = 0.7
 
@@ -43,18 +45,22 @@ class Statements(NamedTuple):
         Label codes, -1 unknown.
     pairs, same : (q, 2), (q,)
         Links, and whether they are must-links.
+    typical : (t,)
+        Rows that stand for clusters of the table. Experts learn from them too, by what is believed of them.
     """
 
     side: SideInformation
     codes: IntArray
     pairs: IntArray
     same: BoolArray
+    typical: IntArray
 
     @classmethod
     def of(cls, side: SideInformation) -> "Statements":
         """Return the labels and links of side information."""
         pairs = np.concatenate([side.must_link, side.cannot_link])
-        return cls(side, side.labels, pairs, np.arange(len(pairs)) < len(side.must_link))
+        must = np.arange(len(pairs)) < len(side.must_link)
+        return cls(side, side.labels, pairs, must, np.empty(0, dtype=np.int64))
 
 
 class Targets(NamedTuple):
@@ -119,7 +125,7 @@ def take_turns(
             best = current
         if not len(statements.pairs):
             break
-        targets = believed_classes(current.log_shares, statements, current.link_error)
+        targets = believed_beside(start, current, statements)
     assert best is not None
     return best
 
@@ -173,6 +179,19 @@ def consult(
     )
 
 
+def better_for_links(teachers: Round, joined: Round, statements: Statements) -> Round:
+    """Return what experts say with their pupils; where only links are known, without them if links then fit better."""
+    if not len(statements.pairs) or (statements.codes >= 0).any():
+        return joined
+    alone, together = (
+        believe_links(found.log_shares, statements.side, found.link_error) for found in (teachers, joined)
+    )
+    if together.evidence >= alone.evidence:
+        return joined
+    silent = np.zeros(len(joined.weights) - len(teachers.weights))
+    return joined._replace(weights=np.concatenate([teachers.weights, silent]), log_shares=teachers.log_shares)
+
+
 def _accuracies(opinions: FloatArray, codes: IntArray) -> FloatArray:
     if not len(codes):
         return np.full(len(opinions), np.nan)
@@ -206,8 +225,37 @@ def believed_classes(log_shares: FloatArray, statements: Statements, link_error:
     return Targets(codes, weights)
 
 
+def believed_beside(start: Targets, current: Round, statements: Statements) -> Targets:
+    """Return what a round leads to believe of mentioned rows; typical ones stay what they are in the start."""
+    believed = believed_classes(current.log_shares, statements, current.link_error)
+    typical = statements.typical
+    believed.codes[typical], believed.weights[typical] = start.codes[typical], start.weights[typical]
+    return believed
+
+
 def targets_of_partition(classes: IntArray, n_classes: int, statements: Statements, link_error: float) -> Targets:
     """Return the classes that linked rows are believed to have by a partition to start from, and their links."""
     shares = np.full((len(classes), n_classes), (1 - _START_CERTAINTY) / n_classes)
     shares[np.arange(len(classes)), classes] += _START_CERTAINTY
-    return believed_classes(np.log(shares), statements, link_error)
+    believed = believed_classes(np.log(shares), statements, link_error)
+    typical = statements.typical
+    # Typical rows count as much as mentioned ones, until more rows are mentioned.
+    weight = min(1.0, len(typical) / max(int(np.count_nonzero(statements.side.mentioned)), 1))
+    believed.codes[typical], believed.weights[typical] = classes[typical], weight
+    return believed
+
+
+def typical_rows(points: FloatArray, memberships: FloatArray, side: SideInformation) -> IntArray:
+    """Return a few rows for each cluster: those nearest to its mean, of the rows that nothing is stated about.
+
+    An answer about one row of a cluster teaches little as long as experts may take all others for something else.
+    """
+    clusters = memberships.argmax(axis=1)
+    found = []
+    for cluster in np.unique(clusters):
+        rows = np.flatnonzero((clusters == cluster) & ~side.mentioned)
+        shares = memberships[:, cluster]
+        mean = shares @ points / shares.sum()
+        apart = np.square(points[rows] - mean).sum(axis=1)
+        found.append(rows[np.argsort(apart, kind="stable")[:_TYPICAL_ROWS]])
+    return np.sort(np.concatenate(found))

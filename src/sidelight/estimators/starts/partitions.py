@@ -1,4 +1,4 @@
-"""Classes to start from where only links are known: groups of rows, joined by links and by distance.
+"""Classes to start from where only links are known, and their number: groups of rows, joined by links and distance.
 
 The groups are cuts of Ward's tree, in the coordinates of the table and in a metric learned from the links. Groups are
 then joined, two at a time: those whose links speak for it most, and by Ward's criterion where there are none. How
@@ -7,6 +7,7 @@ the links: rows that must-links join are groups, which are joined as long as tha
 """
 
 from collections.abc import Iterable
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from scipy.sparse.csgraph import connected_components
 
 from sidelight._typing import BoolArray, FloatArray, IntArray
 from sidelight.experts.folds import N_FOLDS
+from sidelight.side import SideInformation
 
 # Groups that the trees are cut into.
 _CUTS = (8, 16, 32, 64)
@@ -26,11 +28,14 @@ _ROWS_PER_GROUP = 4
 _LINK_ODDS = float(np.log(0.95 / 0.05))
 # What a merger costs that raises the sum of squares by the share of one group, in nats.
 _DISTANCE_PRICE = 3.0
-# The number of classes is about that of the clusters found without links: the standard deviation of its logarithm.
-_NUMBER_DEVIATION = 0.7
+# The number of classes is about that of the clusters found without links: the standard deviation of its logarithm,
+# above and below. A mixture rather divides a class than it joins two.
+_DEVIATION_ABOVE, _DEVIATION_BELOW = 0.7, 3.0
 # Candidates that held-back links choose, and groups that obedient ones start from.
 _MOST_CANDIDATES = 3
 _MOST_GROUPS = 250
+# Links whose rows the number of classes is looked for on.
+_MOST_LINKS = 750
 
 
 class Links(NamedTuple):
@@ -44,6 +49,20 @@ class Links(NamedTuple):
         return Links(self.pairs[chosen], self.same[chosen])
 
 
+def links_of(side: SideInformation) -> Links:
+    """Return the links of side information, must-links first."""
+    pairs = np.concatenate([side.must_link, side.cannot_link])
+    return Links(pairs, np.arange(len(pairs)) < len(side.must_link))
+
+
+class Path(NamedTuple):
+    """A way to a partition: by which groups, how many of them, and how many classes they are joined into."""
+
+    groups: str
+    n_groups: int
+    n_classes: int
+
+
 def likely_partitions(
     points: FloatArray, clusters: IntArray, links: Links, n_classes: int | None, random: np.random.RandomState
 ) -> list[IntArray]:
@@ -52,28 +71,67 @@ def likely_partitions(
     ``clusters`` (n,), found without the links, are groups to start from, as the cuts of trees are. Where ``n_classes``
     is known, partitions have that number.
     """
-    folds = random.permutation(len(links.same)) % N_FOLDS
-    tables: dict[tuple[str, int, int], FloatArray] = {}
-    for fold in range(min(N_FOLDS, len(links.same))):
-        out = folds == fold
-        held = links.take(out)
-        for key, classes in _paths(points, clusters, links.take(~out), n_classes):
-            tables[key] = tables.get(key, np.zeros((2, 2))) + contingency(classes, held)
     n_links = max(len(links.same), 1)
     scores = {
-        key: predictiveness(table) - price_of_number(key[-1], clusters) / n_links for key, table in tables.items()
+        path: predictiveness(table) - price_of_number(path.n_classes, clusters) / n_links
+        for path, table in _held_back(points, clusters, links, n_classes, random).items()
     }
     found = dict(_paths(points, clusters, links, n_classes))
     chosen: dict[int, IntArray] = {}
-    for key in sorted(found, key=lambda key: -scores.get(key, -np.inf)):
+    for path in sorted(found, key=lambda path: -scores.get(path, -np.inf)):
         if len(chosen) < _MOST_CANDIDATES:
-            chosen.setdefault(key[-1], found[key])
+            chosen.setdefault(path.n_classes, found[path])
     candidates = list(chosen.values())
     obedient = obedient_partition(points, links, n_classes)
     if obedient is not None:
         candidates.append(obedient)
     # Rows that are all alike, or fewer different ones than classes, have no such partition.
     return candidates or [np.zeros(len(points), dtype=np.int64)]
+
+
+def number_of_classes(points: FloatArray, links: Links, random: np.random.RandomState) -> int:
+    """Return the number of classes that predicts links best, at least two.
+
+    Linked rows are looked at, of many those of some links. The obedient partition competes with groups that are
+    joined; it is the better one where links are many.
+    """
+    few = random.permutation(len(links.same))[:_MOST_LINKS]
+    rows, ends = np.unique(links.pairs[np.isin(links.pairs, links.pairs[few]).all(axis=1)], return_inverse=True)
+    kept = np.isin(links.pairs, rows).all(axis=1)
+    points, links = points[rows], Links(ends.reshape(-1, 2), links.same[kept])
+    tables = _held_back(points, None, links, None, random)
+    obedient = obedient_partition(points, links, None)
+    if obedient is not None:
+        path = Path("obedient", 0, int(obedient.max()) + 1)
+        for rest, held in _folds(links, random):
+            partition = obedient_partition(points, rest, None)
+            if partition is not None:
+                tables[path] = tables.get(path, np.zeros((2, 2))) + contingency(partition, held)
+    scores: dict[int, float] = {}
+    for path, table in tables.items():
+        scores[path.n_classes] = max(predictiveness(table), scores.get(path.n_classes, 0.0))
+    if not scores:
+        return 2
+    return max(scores, key=lambda number: (scores[number], -number))
+
+
+def _held_back(
+    points: FloatArray, clusters: IntArray | None, links: Links, n_classes: int | None, random: np.random.RandomState
+) -> dict[Path, FloatArray]:
+    """Return how every way to a partition, without a fold of the links, predicts that fold: tables, summed."""
+    tables: dict[Path, FloatArray] = {}
+    for rest, held in _folds(links, random):
+        for path, classes in _paths(points, clusters, rest, n_classes):
+            tables[path] = tables.get(path, np.zeros((2, 2))) + contingency(classes, held)
+    return tables
+
+
+def _folds(links: Links, random: np.random.RandomState) -> Iterable[tuple[Links, Links]]:
+    """Yield the other links and those held back, fold by fold."""
+    folds = random.permutation(len(links.same)) % N_FOLDS
+    for fold in range(min(N_FOLDS, len(links.same))):
+        out = folds == fold
+        yield links.take(~out), links.take(out)
 
 
 def obedient_partition(points: FloatArray, links: Links, n_classes: int | None) -> IntArray | None:
@@ -116,24 +174,23 @@ def obedient_partition(points: FloatArray, links: Links, n_classes: int | None) 
 
 def price_of_number(n_classes: int, clusters: IntArray) -> float:
     """Return what a number of classes costs, in nats: it should be near the number of the clusters."""
-    apart = np.log(n_classes / max(int(clusters.max()) + 1, 2)) / _NUMBER_DEVIATION
-    return float(0.5 * apart**2)
+    apart = np.log(n_classes / max(int(clusters.max()) + 1, 2))
+    return float(0.5 * (apart / (_DEVIATION_ABOVE if apart > 0 else _DEVIATION_BELOW)) ** 2)
 
 
 def _paths(
-    points: FloatArray, clusters: IntArray, links: Links, n_classes: int | None
-) -> Iterable[tuple[tuple[str, int, int], IntArray]]:
-    """Yield partitions by metric, number of groups and number of classes."""
+    points: FloatArray, clusters: IntArray | None, links: Links, n_classes: int | None
+) -> Iterable[tuple[Path, IntArray]]:
+    """Yield partitions and the ways to them."""
 
-    def possible(
-        name: str, groups: IntArray, coordinates: FloatArray
-    ) -> Iterable[tuple[tuple[str, int, int], IntArray]]:
+    def possible(name: str, groups: IntArray, coordinates: FloatArray) -> Iterable[tuple[Path, IntArray]]:
         for classes in joined(groups, coordinates, links):
             number = int(classes.max()) + 1
             if number == n_classes or (n_classes is None and number >= 2):
-                yield (name, int(groups.max()) + 1, number), classes
+                yield Path(name, int(groups.max()) + 1, number), classes
 
-    yield from possible("clusters", clusters, points)
+    if clusters is not None:
+        yield from possible("clusters", clusters, points)
     metrics = {"table": points, "links": in_learned_metric(points, links)}
     for name, coordinates in metrics.items():
         tree = linkage(coordinates, "ward")
@@ -175,6 +232,17 @@ def joined(groups: IntArray, points: FloatArray, links: Links) -> Iterable[IntAr
         group_of = np.where(group_of == second, first, group_of)
         group_of = group_of - (group_of > second)
         yield group_of[groups]
+
+
+def joined_where_linked(groups: IntArray, points: FloatArray, links: Links) -> IntArray:
+    """Return what the groups (n,) become as those are joined that more must-links than cannot-links speak for."""
+    found, obeyed = groups, np.trace(contingency(groups, links))
+    for classes in islice(joined(groups, points, links), 1, None):
+        now = np.trace(contingency(classes, links))
+        if now <= obeyed:
+            break
+        found, obeyed = classes, now
+    return found
 
 
 def in_learned_metric(points: FloatArray, links: Links) -> FloatArray:
