@@ -26,13 +26,13 @@ from sidelight.tables.table import ArrayTable, Rows
 _PAIRS_WIDE = 4
 # Of a smaller table, a run costs as much as what it may save.
 _LARGE = 20_000
-_GO_ON, _FINALISTS = 3, 2
+_GO_ON, _FINALISTS = 2, 1
 _ROWS_PER_CENTRE = 50
 # A component with fewer rows for each direction is starved; so many of them are revived.
 _ROWS_PER_DIRECTION, _MOST_REVIVED = 2, 3
 # Times the median distance from the middle of the table.
 _FARTHEST = 2.0
-_FIRST_STEPS, _FURTHER_STEPS, _STAGE_STEPS = 3, 8, 6
+_FIRST_STEPS, _FURTHER_STEPS, _STAGE_STEPS = 3, 6, 10
 # Rows of the first round: so many for each parameter of the components, and never fewer than the second number.
 _ROWS_PER_PARAMETER = 3
 _FEWEST_ROWS = 1000
