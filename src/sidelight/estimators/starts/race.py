@@ -11,7 +11,7 @@ from sidelight.estimators.starts.sample import (
     Start,
     from_kmeans,
     from_kmeans_plus_plus,
-    from_nearest,
+    from_lloyd,
     from_short_runs,
 )
 from sidelight.exceptions import SingularCovarianceError
@@ -22,12 +22,10 @@ from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.starts import component_means, spread_centres, state_given
 from sidelight.tables.table import ArrayTable, Rows
 
-# Of a wide table, steps take much longer than k-means; of a small one they do not.
-_PAIRS_WIDE = 4
 # Of a smaller table, a run costs as much as what it may save.
 _LARGE = 20_000
 _GO_ON, _FINALISTS = 2, 1
-_ROWS_PER_CENTRE = 50
+_ROWS_PER_CENTRE, _ROWS_PER_COLUMN = 50, 5
 # A component with fewer rows for each direction is starved; so many of them are revived.
 _ROWS_PER_DIRECTION, _MOST_REVIVED = 2, 3
 # Times the median distance from the middle of the table.
@@ -53,7 +51,7 @@ def can_race(sample: Sample) -> bool:
 def from_race(mixture: Mixture, sample: Sample, random: np.random.RandomState) -> MixtureState:
     """Return where the ascent of a mixture starts: at the winner of a race.
 
-    Of a small table, or one with too many parameters for a sample, that is the best of some runs of k-means. Of
+    Of a small table, or one with too many parameters for a sample, that is the better of two runs of k-means. Of
     others, runs from breathing k-means, k-means and k-means++ take a few steps on a part of the sample. The best go on
     with the sample, and the best of these with larger and larger parts of the table.
 
@@ -63,10 +61,8 @@ def from_race(mixture: Mixture, sample: Sample, random: np.random.RandomState) -
     inner = sample._replace(points=_drawn_in(sample.points))
     few = _part(inner)
     try:
-        if few is None:
-            return _from_best_kmeans(inner, _PAIRS_WIDE, random)
-        if mixture.rows.shape[0] < _LARGE:
-            return _from_best_kmeans(inner, 1, random)
+        if few is None or mixture.rows.shape[0] < _LARGE:
+            return _from_better_kmeans(inner, random)
         return _on_more_rows(_stages(inner, mixture, random), _winner(few, inner, random))
     except SingularCovarianceError:
         return from_short_runs(sample, random)
@@ -123,20 +119,21 @@ def _halved(points: FloatArray, responsibilities: FloatArray, component: int) ->
     return own * side, own * ~side
 
 
-def _from_best_kmeans(sample: Sample, n_pairs: int, random: np.random.RandomState) -> MixtureState:
-    """Start from the best of some pairs of breathing k-means and k-means, by the likelihood of some rows."""
+def _from_better_kmeans(sample: Sample, random: np.random.RandomState) -> MixtureState:
+    """Start from breathing k-means or from k-means, whichever makes some rows more likely."""
     kept = _every(len(sample.values), _FEWEST_ROWS)
     judge = _on(sample, sample.values[kept], sample.weights[kept])
-    starts = [start(sample, random) for start in (_from_breathing, from_kmeans) * n_pairs]
+    starts = [_from_breathing(sample, random), from_kmeans(sample, random)]
     return max(starts, key=lambda start: judge.expect(start).evidence)
 
 
 def _from_breathing(sample: Sample, random: np.random.RandomState) -> MixtureState:
-    """Start from breathing k-means on some rows, and the rows nearest to its centres."""
-    kept = _every(len(sample.values), max(_FEWEST_ROWS // 2, _ROWS_PER_CENTRE * sample.layout.n_components))
+    """Start from breathing k-means on some rows, and k-means on all from there."""
+    per_centre = max(_ROWS_PER_CENTRE, _ROWS_PER_COLUMN * sample.points.shape[1])
+    kept = _every(len(sample.values), max(_FEWEST_ROWS // 2, per_centre * sample.layout.n_components))
     rows, weights = sample.points[kept], sample.weights[kept]
     centres = spread_centres(rows, weights, sample.codes[kept], sample.layout.classes, random)
-    return from_nearest(sample, breathe(rows, weights, centres, random))
+    return from_lloyd(sample, breathe(rows, weights, centres, random))
 
 
 _RUNNERS: tuple[Start, ...] = (
