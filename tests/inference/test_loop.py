@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from sidelight.inference.loop import ascend, ascend_from, refuse_unbounded
+from sidelight.inference.loop import ascend, ascend_from, has_little_to_gain, refuse_unbounded
 from sidelight.inference.progress import progress_bar
 
 
@@ -24,6 +24,23 @@ def test_stops_after_max_iter_and_says_so():
     trace = ascend(halving, 0.0, max_iter=3, tol=1e-9)
     assert not trace.converged
     assert len(trace.objectives) == 3
+
+
+def test_what_is_left_to_gain_is_the_sum_of_a_geometric_series():
+    # Gains of 8, 4, 2, 1, … add up to 16; after the gain of 1, another 1 is left.
+    assert not has_little_to_gain([-16.0, -8.0, -4.0, -2.0, -1.0], 1.0 - 1e-9)
+    assert has_little_to_gain([-16.0, -8.0, -4.0, -2.0, -1.0], 1.0 + 1e-9)
+
+
+def test_slow_gains_do_not_end_an_ascent_that_has_far_to_go():
+    objectives = [-100 * 0.99**step for step in range(300)]
+    ends = [step for step in range(2, 301) if has_little_to_gain(objectives[:step], 10.0)]
+    assert objectives[ends[0] - 1] == pytest.approx(-10.0, rel=0.02)
+
+
+def test_gains_that_grow_do_not_end_an_ascent():
+    assert not has_little_to_gain([0.0, 0.1, 0.3, 0.7], 1.0)
+    assert has_little_to_gain([0.0, 0.001, 0.003, 0.007], 1.0)
 
 
 def test_callbacks_hear_of_every_step():

@@ -143,6 +143,10 @@ class GaussianStatistics(_MeasuredSums):
         owned = np.where(self.mass > np.finfo(float).tiny, self.mass, np.inf)
         return self.first / owned[:, None]
 
+    def scatter(self) -> FloatArray:
+        """Return the second moments about the means, of the same shape as ``second``."""
+        return self.second - self._second_by(self.offsets(), np.zeros_like(self.first))
+
     def _second_by(self, shift: FloatArray, first: FloatArray) -> FloatArray:
         """Return the change of the second moments by a shift: δ f'ᵀ + f δᵀ, with f before and f' after it."""
         if self.second.ndim < 3:

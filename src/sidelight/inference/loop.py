@@ -6,8 +6,9 @@ pruning, a change of weights); each goes on where the last one ended, and their 
 
 import math
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from sklearn.exceptions import ConvergenceWarning
@@ -24,6 +25,8 @@ LARGEST_KEPT = 64_000_000
 
 State = TypeVar("State")
 Step = Callable[[State], tuple[State, float]]
+# Says, of the objectives of a phase and a tolerance, whether it has come to its end.
+Stop = Callable[[Sequence[float], float], bool]
 
 
 class Trace(NamedTuple, Generic[State]):
@@ -50,6 +53,32 @@ class Trace(NamedTuple, Generic[State]):
     start: int = 1
 
 
+def changes_little(objectives: Sequence[float], tol: float) -> bool:
+    """Say whether the last step changed the objective by less than ``tol``."""
+    return len(objectives) > 1 and abs(objectives[-1] - objectives[-2]) < tol
+
+
+# Where the gain of a step is this fraction of the tolerance, it does not matter by how much gains shrink.
+_NEGLIGIBLE = 0.01
+# Gains whose ratios count: that of the first two says how quickly the start is left, and not how the ascent ends.
+_GAINS = 3
+
+
+def has_little_to_gain(objectives: Sequence[float], tol: float) -> bool:
+    """Say whether further steps would raise the objective by less than ``tol`` in all.
+
+    Gains that shrink by a factor ρ in each step add up to the last times ρ / (1 − ρ) (Aitken's extrapolation; Böhning
+    et al. 1994). The larger of the last two ratios counts, for longer steps raise the objective unevenly.
+    """
+    gains = [after - before for before, after in pairwise(objectives[-_GAINS - 1 :])]
+    if not gains or abs(gains[-1]) >= tol:
+        return False
+    if abs(gains[-1]) < _NEGLIGIBLE * tol:
+        return True
+    ratio = max((after / before if before > 0 else 1.0 for before, after in pairwise(gains)), default=1.0)
+    return len(gains) == _GAINS and 0 <= ratio < 1 and gains[-1] * ratio / (1 - ratio) < tol
+
+
 def ascend(
     step: Step[State],
     state: State,
@@ -57,8 +86,9 @@ def ascend(
     max_iter: int,
     tol: float,
     callbacks: Iterable[Callback] = (),
+    stop: Stop = changes_little,
 ) -> Trace[State]:
-    """Repeat ``step`` until the objective changes by less than ``tol``, at most ``max_iter`` times.
+    """Repeat ``step`` until ``stop`` says that it is enough, at most ``max_iter`` times.
 
     Parameters
     ----------
@@ -71,8 +101,10 @@ def ascend(
         Smallest change of the objective worth going on for.
     callbacks : iterable of callable
         Each is called with a :class:`Progress` after every step.
+    stop : callable
+        Says when it is enough: by default, when the last step changed the objective by less than ``tol``.
     """
-    return go_on(Trace(state), step, "ascent", max_iter=max_iter, tol=tol, callbacks=callbacks)
+    return go_on(Trace(state), step, "ascent", max_iter=max_iter, tol=tol, callbacks=callbacks, stop=stop)
 
 
 def go_on(
@@ -83,22 +115,22 @@ def go_on(
     max_iter: int,
     tol: float,
     callbacks: Iterable[Callback] = (),
+    stop: Stop = changes_little,
 ) -> Trace[State]:
     """Take a further phase, from where a trace ends; return both as one trace. The arguments are those of `ascend`."""
-    state, objectives = trace.state, list(trace.objectives)
-    watchers, last, converged = list(callbacks), None, False
+    state, objectives, n_before = trace.state, list[float](), len(trace.objectives)
+    watchers, converged = list(callbacks), False
     for _ in range(max_iter):
         state, objective = step(state)
-        change = float("inf") if last is None else objective - last
-        last = objective
+        change = objective - objectives[-1] if objectives else float("inf")
         objectives.append(objective)
         for callback in watchers:
-            callback(Progress(len(objectives), objective, change, phase, trace.start))
-        if abs(change) < tol:
+            callback(Progress(n_before + len(objectives), objective, change, phase, trace.start))
+        if stop(objectives, tol):
             converged = True
             break
-    n_new = len(objectives) - len(trace.objectives)
-    return Trace(state, tuple(objectives), converged, trace.phases + (phase,) * n_new, trace.start)
+    phases = trace.phases + (phase,) * len(objectives)
+    return Trace(state, (*trace.objectives, *objectives), converged, phases, trace.start)
 
 
 def ascend_from(
@@ -110,6 +142,7 @@ def ascend_from(
     total_weight: float,
     callbacks: Iterable[Callback],
     verbose: bool,
+    stop: Stop = changes_little,
 ) -> Trace[State]:
     """Ascend from every start and return the trace that ends highest.
 
@@ -127,14 +160,16 @@ def ascend_from(
     callbacks : iterable of callable
     verbose : bool
         Whether to show a progress bar.
+    stop : callable
+        See :func:`ascend`.
     """
     traces, watchers = [], list(callbacks)
     for number, start in starts.items():
         bar = progress_bar(f"start {number}", max_iter, scale=1 / total_weight) if verbose else nullcontext(None)
         with bar as move:
             told = watchers if move is None else [*watchers, move]
-            begin = Trace(start(), start=number)
-            traces.append(go_on(begin, step, "ascent", max_iter=max_iter, tol=tol * total_weight, callbacks=told))
+            begin, limit = Trace(start(), start=number), tol * total_weight
+            traces.append(go_on(begin, step, "ascent", max_iter=max_iter, tol=limit, callbacks=told, stop=stop))
     # A start that led out of what floats can hold is the last to take.
     return max(traces, key=lambda trace: (math.isfinite(trace.objectives[-1]), trace.objectives[-1]))
 

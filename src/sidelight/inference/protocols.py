@@ -125,6 +125,14 @@ class EvidenceFamily(Family[FamilyParameters, FamilyStatistics], Protocol):
         """Return the family with a prior that raises the objective at these statistics; itself where it is given."""
 
 
+@runtime_checkable
+class ExtrapolableFamily(Family[FamilyParameters, FamilyStatistics], Protocol):
+    """An emission whose statistics may be extrapolated: it recognises those that no rows could have."""
+
+    def admits(self, statistics: FamilyStatistics) -> bool:
+        """Say whether there are parameters for these statistics."""
+
+
 class Weights(Protocol):
     """Sizes of the components: parameters are whatever it makes of the counts."""
 

@@ -48,7 +48,10 @@ def row_order(rows: Any, codes: IntArray) -> IntArray:
     """
     if issparse(rows):
         return np.lexsort((codes, rows @ np.sin(np.arange(1.0, rows.shape[1] + 1.0))))
-    return np.lexsort((codes, *rows.T[::-1]))
+    # Where no two rows agree in the first column, the others do not matter.
+    order = np.argsort(rows[:, 0], kind="stable")
+    first = rows[order, 0]
+    return order if (first[1:] > first[:-1]).all() else np.lexsort((codes, *rows.T[::-1]))
 
 
 def spread_centres(
@@ -150,8 +153,11 @@ def match_to_labels(rows: FloatArray, centres: FloatArray, codes: IntArray, clas
 
 def nearest_components(rows: FloatArray, centres: FloatArray, codes: IntArray, classes: IntArray) -> IntArray:
     """Return the component with the nearest centre for each row, among those its label allows."""
-    distances = _squared_distances(rows, row_norms(rows, squared=True), centres)
-    distances[(codes[:, None] >= 0) & (codes[:, None] != classes)] = np.inf
+    # Without the norms of the rows, which do not change which is nearest.
+    distances = rows @ (-2 * centres.T) + row_norms(centres, squared=True)
+    labelled = np.flatnonzero(codes >= 0)
+    if len(labelled):
+        distances[labelled] = np.where(codes[labelled, None] == classes, distances[labelled], np.inf)
     return distances.argmin(axis=1)
 
 

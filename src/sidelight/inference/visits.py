@@ -67,12 +67,14 @@ class Visit:
 
     def assignment(self, scorer: Scorer, rows: Rows, chunk: slice) -> Assignment:
         """Return how the rows of a chunk are assigned."""
-        posteriors, densities, evidence = [np.empty((0, scorer.n_components))], [np.empty(0)], 0.0
+        numbers, evidence, start = rows.numbers(chunk), 0.0, 0
+        n_rows = numbers.stop - numbers.start if isinstance(numbers, slice) else len(numbers)
+        posterior, log_density = np.empty((n_rows, scorer.n_components)), np.empty(n_rows)
         for block, responsibilities, log_evidence in self._assigned(scorer, rows, chunk, weighted=False):
-            posteriors.append(responsibilities.T.copy())
-            densities.append(log_evidence.copy())
+            part = slice(start, start + len(log_evidence))
+            posterior[part], log_density[part], start = responsibilities.T, log_evidence, part.stop
             evidence += float(log_evidence @ block.weights)
-        return Assignment(rows.numbers(chunk), np.concatenate(posteriors), evidence, np.concatenate(densities))
+        return Assignment(numbers, posterior, evidence, log_density)
 
     def _sweep(self, evaluator: Evaluator[Any], rows: Rows, chunk: slice) -> float | None:
         """Accumulate a chunk by a fused loop, where family and coupling have one; return its evidence."""

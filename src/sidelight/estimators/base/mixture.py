@@ -24,6 +24,7 @@ from sidelight.estimators.base.results import Wanted
 from sidelight.estimators.starts.outliers import outlying_rows, steady_survey
 from sidelight.estimators.starts.sample import Problem, Sample, StartRows, embedding, start_rows
 from sidelight.families.noise import NoiseFamily
+from sidelight.inference.acceleration import can_overrelax, leap_from
 from sidelight.inference.executors.choice import executor_for
 from sidelight.inference.executors.threads import one_blas_thread
 from sidelight.inference.journal import Journal
@@ -51,6 +52,9 @@ class MixtureEstimator(FittedMixture):
     # Compiled loops pay as soon as they would in a fit of this many passes.
     passes_expected = 10
     takes_sources = True
+    # Whether the ascent takes longer steps than EM's where it can, and stops by what is left to gain; an estimator with
+    # a parameter of this name asks its user.
+    accelerate: bool = False
     # Whether to keep the model before every step; an estimator with a parameter of this name asks its user.
     keep_history: bool | None = False
 
@@ -222,9 +226,10 @@ class MixtureEstimator(FittedMixture):
             recorder.follow(number)
             return begin(number, mixture, sample)
 
-        trace = ascend_from(
+        leaps = self.accelerate and can_overrelax(mixture)
+        ascent = partial(leap_from, mixture=mixture) if leaps else partial(ascend_from, step=recorder.watch(mixture))
+        trace = ascent(
             {number: partial(start, number) for number in range(first_start, first_start + self.n_init)},
-            recorder.watch(mixture),
             max_iter=self.max_iter,
             tol=self.tol,
             total_weight=total,

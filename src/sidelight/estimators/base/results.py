@@ -188,7 +188,7 @@ class Results:
         for part in self._parts():
             self.labels[part] = with_noise[self.labels[part] + 1]
             if self.posterior is not None:
-                self.posterior[part] = self.posterior[part][:, order]
+                self.posterior[part] = np.take(self.posterior[part], order, axis=1)
             self._give_back(part)
         return self
 

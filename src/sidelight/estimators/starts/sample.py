@@ -177,12 +177,12 @@ Start = Callable[[Sample, np.random.RandomState], MixtureState]
 
 def from_kmeans_plus_plus(sample: Sample, random: np.random.RandomState) -> MixtureState:
     """Start from centres spread by k-means++, labels first, and the rows nearest to them."""
-    return _from_nearest(sample, _centres(sample, random))
+    return from_nearest(sample, spread(sample, random))
 
 
 def from_kmeans(sample: Sample, random: np.random.RandomState) -> MixtureState:
     """Start from k-means that respects the labels."""
-    return _from_lloyd(sample, _centres(sample, random))
+    return from_lloyd(sample, spread(sample, random))
 
 
 def from_short_runs(sample: Sample, random: np.random.RandomState) -> MixtureState:
@@ -200,11 +200,11 @@ def from_short_runs(sample: Sample, random: np.random.RandomState) -> MixtureSta
     stages = [sample.mixture] if sample.core is None else [sample.core, sample.mixture]
     traces = []
     for run in range(_RUNS_SMALL if sample.whole else _RUNS_LARGE):
-        centres = _centres(sample if run == 0 else sample._replace(codes=unknown), random)
+        centres = spread(sample if run == 0 else sample._replace(codes=unknown), random)
         if run > 0 and sample.layout.n_labelled:
             centres = match_to_labels(sample.points, centres, sample.codes, sample.layout.classes)
         # Every other run goes without k-means, which would lead many starts to the same place.
-        start = _from_nearest(sample, centres) if run % 2 else _from_lloyd(sample, centres)
+        start = from_nearest(sample, centres) if run % 2 else from_lloyd(sample, centres)
         traces.append(ascend(stages[0].step, start, max_iter=_FIRST_STEPS, tol=tol))
     ahead = traces if sample.whole else [max(traces, key=lambda trace: trace.objectives[-1])]
     for stage in stages:
@@ -220,11 +220,11 @@ def from_labels(sample: Sample, random: np.random.RandomState) -> MixtureState:
     """
     if not (sample.codes >= 0).any():
         raise ValueError("init_params='labels' needs labelled rows, but y has none; use 'short_runs' or 'kmeans'.")
-    centres = _centres(sample, random)
+    centres = spread(sample, random)
     classes = sample.layout.classes
     assignment = nearest_components(sample.points, centres, sample.codes, classes)
     counts = (sample.codes >= 0) | (classes[assignment] >= sample.layout.n_labelled)
-    return _from_assignment(sample, assignment, counts)
+    return from_assignment(sample, assignment, counts)
 
 
 def at_means(sample: Sample, means: Any, schema: Schema, survey: Survey) -> MixtureState:
@@ -239,7 +239,7 @@ def at_means(sample: Sample, means: Any, schema: Schema, survey: Survey) -> Mixt
         )
     # In the columns themselves: the sample's points may be rotated.
     points = standardised(np.asarray(sample.values, dtype=float), survey)
-    return _from_nearest(sample._replace(points=points), (given - survey.mean) / survey.scale)
+    return from_nearest(sample._replace(points=points), (given - survey.mean) / survey.scale)
 
 
 STARTS: dict[str, Start] = {
@@ -257,22 +257,26 @@ def statistics_of_groups(sample: Sample, groups: IntArray) -> Statistics:
     return statistics_given(sample.mixture, means, responsibilities)
 
 
-def _from_nearest(sample: Sample, centres: FloatArray) -> MixtureState:
-    return _from_assignment(sample, nearest_components(sample.points, centres, sample.codes, sample.layout.classes))
+def from_nearest(sample: Sample, centres: FloatArray) -> MixtureState:
+    """Start from the rows nearest to these centres."""
+    return from_assignment(sample, nearest_components(sample.points, centres, sample.codes, sample.layout.classes))
 
 
-def _from_lloyd(sample: Sample, centres: FloatArray) -> MixtureState:
+def from_lloyd(sample: Sample, centres: FloatArray) -> MixtureState:
+    """Start from k-means from these centres."""
     assignment = lloyd(
         sample.points, sample.weights, centres, sample.codes, sample.layout.classes, max_iter=_LLOYD_STEPS
     )
-    return _from_assignment(sample, assignment)
+    return from_assignment(sample, assignment)
 
 
-def _centres(sample: Sample, random: np.random.RandomState) -> FloatArray:
+def spread(sample: Sample, random: np.random.RandomState) -> FloatArray:
+    """Return centres spread by k-means++, labels first."""
     return spread_centres(sample.points, sample.weights, sample.codes, sample.layout.classes, random)
 
 
-def _from_assignment(sample: Sample, assignment: IntArray, counts: AnyArray | None = None) -> MixtureState:
+def from_assignment(sample: Sample, assignment: IntArray, counts: AnyArray | None = None) -> MixtureState:
+    """Start from rows assigned to components, of which those count that ``counts`` says; all where it is not given."""
     weights = sample.weights if counts is None else sample.weights * counts
     responsibilities = _responsibilities(sample, assignment, weights)
     means = component_means(sample.values, sample.weights, responsibilities)

@@ -27,6 +27,7 @@ from sidelight.families.evaluators.missing import (
 from sidelight.families.exponential import GaussianStatistics
 from sidelight.families.gaussian.full import (
     CovariancePrior,
+    is_positive_definite,
     log_determinant,
     log_scales,
     precision_factors,
@@ -145,6 +146,11 @@ class NormalWishart(ConjugateGaussian[NormalWishartParameters, GaussianStatistic
         scatter += np.einsum("k,ki,kj->kij", self.mean_precision * mass / mean_precision, away, away)
         scatter += self.scatter
         return NormalWishartParameters(means, mean_precision, self.degrees + mass, scatter, precision_factors(scatter))
+
+    def admits(self, statistics: GaussianStatistics) -> bool:
+        """Say whether every component owns some rows, whose scatter is positive definite."""
+        without_prior = np.zeros(len(self.centre))
+        return bool(statistics.mass.min() > 0) and is_positive_definite(statistics.scatter(), without_prior)
 
     def log_prior(self, parameters: NormalWishartParameters) -> float:
         """Return −Σ_k KL(q(μ_k, Λ_k) ‖ p(μ_k, Λ_k))."""

@@ -23,8 +23,8 @@ from sidelight.tables.frame import RawColumn
 from sidelight.tables.kinds import Categories, ColumnKind
 from sidelight.tables.survey import Survey
 
-# Above this many features the triangular form takes fewer operations than the quadratic features.
-_LARGEST_QUADRATIC_DIMENSION = 64
+# Above this many columns the triangular form is quicker than the quadratic features: it takes half the operations.
+_LARGEST_QUADRATIC_DIMENSION = 48
 
 Parameters = TypeVar("Parameters", bound=tuple[Any, ...])
 
@@ -119,6 +119,10 @@ class CentredFamily(ABC, Generic[Parameters]):
     def n_parameters(self, n_components: int) -> int:
         """Return the number of free parameters."""
 
+    def admits(self, statistics: GaussianStatistics) -> bool:
+        """Say whether every component owns some rows, whose scatter is positive definite with the prior's."""
+        return bool(statistics.mass.min() > 0) and is_positive_definite(statistics.scatter(), self.prior.scatter)
+
     def predictive(self, parameters: Parameters, backend: Backend) -> Evaluator[Any]:
         """Return a scorer of new rows: by the parameters as they are."""
         return self.evaluator(parameters, backend)
@@ -172,6 +176,21 @@ def _cholesky(covariances: FloatArray) -> FloatArray:
             "A covariance is singular: a component owns fewer distinct rows than it has free directions. "
             "Use a covariance prior (prior_rows > 0), a simpler covariance_type, or fewer components."
         ) from error
+
+
+def is_positive_definite(scatter: FloatArray, prior: FloatArray) -> bool:
+    """Say whether scatters are positive definite once that of a prior is added, whose diagonal is ``prior`` (d,).
+
+    Scatters are matrices (…, d, d), diagonals (components, d), or sums of these (components,).
+    """
+    if scatter.ndim < 3:
+        least = (scatter + prior if scatter.ndim == 2 else scatter + prior.sum()).min()
+        return bool(least > 0)
+    try:
+        np.linalg.cholesky(scatter + np.diag(prior))
+    except np.linalg.LinAlgError:
+        return False
+    return True
 
 
 def log_scales(factors: FloatArray) -> FloatArray:

@@ -90,13 +90,16 @@ def draw_per_class(name: str, per_class: int, seed: int, *, unit: bool = False) 
 def plain_mixture(method: str, n_classes: int, seed: int) -> LabelledMixture:
     """Return EM or CEM with the start of the lecture, or with our own."""
     if method == "LabelledMixture":
-        return LabelledMixture(n_classes, covariance_type="full", tol=1e-6, max_iter=1000, random_state=seed)
+        return LabelledMixture(
+            n_classes, covariance_type="full", accelerate=False, tol=1e-6, max_iter=1000, random_state=seed
+        )
     assignment = {"EM": "soft", "CEM": "hard"}[method]
     return LabelledMixture(
         n_classes,
         covariance_type="full",
         assignment=assignment,
         init_params="k-means++",
+        accelerate=False,
         tol=1e-6,
         max_iter=1000,
         random_state=seed,
@@ -112,7 +115,11 @@ def named_classes(model: Any, drawn: Draw) -> IntArray:
 
 def _labelled_mixture(drawn: Draw, seed: int, assignment: str, unlabelled_weight: float) -> IntArray:
     model = LabelledMixture(
-        assignment=assignment, init_params="labels", unlabelled_weight=unlabelled_weight, random_state=seed
+        assignment=assignment,
+        init_params="labels",
+        accelerate=False,
+        unlabelled_weight=unlabelled_weight,
+        random_state=seed,
     )
     return named_classes(model, drawn)
 
@@ -144,7 +151,7 @@ CLASSIFIERS: Mapping[str, Callable[[Draw, int], IntArray]] = {
     "logistic regression": _regression,
     "self-training": _self_training,
     "LabelledMixture": lambda drawn, seed: named_classes(
-        LabelledMixture(unlabelled_weight=0.1, random_state=seed), drawn
+        LabelledMixture(unlabelled_weight=0.1, accelerate=False, random_state=seed), drawn
     ),
     "BayesianMixture": lambda drawn, seed: named_classes(
         BayesianMixture(family="gaussian", covariance_type="full", power=False, random_state=seed), drawn
@@ -197,7 +204,9 @@ def measure_partition(setting: Setting, method: str, seed: int) -> Mapping[str, 
     models: Mapping[str, Callable[[], Any]] = {
         "K-means": lambda: KMeans(drawn.n_classes, init="random", n_init=1, random_state=seed),
         "hierarchical": lambda: AgglomerativeClustering(drawn.n_classes),
-        "LabelledMixture": lambda: LabelledMixture(drawn.n_classes, covariance_type="full", random_state=seed),
+        "LabelledMixture": lambda: LabelledMixture(
+            drawn.n_classes, covariance_type="full", accelerate=False, random_state=seed
+        ),
         "BayesianMixture": lambda: BayesianMixture(
             drawn.n_classes, family="gaussian", covariance_type="full", power=False, random_state=seed
         ),

@@ -60,7 +60,7 @@ def measure_set(setting: Setting, method: str, seed: int) -> Mapping[str, float]
         "BayesianMixture": lambda: BayesianMixture(
             family="gaussian", covariance_type="full", power=False, random_state=seed
         ),
-        "LabelledMixture": lambda: LabelledMixture(covariance_type="full", random_state=seed),
+        "LabelledMixture": lambda: LabelledMixture(covariance_type="full", accelerate=False, random_state=seed),
         "GraphPropagation": lambda: GraphPropagation(),
     }
     return scores(drawn, fitted_labels(drawn, models, method))

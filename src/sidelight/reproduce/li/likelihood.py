@@ -37,7 +37,9 @@ def measure_likelihood(setting: Setting, method: str, seed: int) -> Mapping[str,
     known = np.where(labelled, y, -1)
     side, blocks = blocks_of(known[train]), blocks_of(known[test]).closure().chunklets
     if method == "LabelledMixture":
-        mixture = LabelledMixture(n_processes, covariance_type="diag", random_state=seed).fit(table, side=side)
+        mixture = LabelledMixture(n_processes, covariance_type="diag", accelerate=False, random_state=seed).fit(
+            table, side=side
+        )
         in_blocks, alone = (_mixture_likelihood(mixture, held_out, parts) for parts in (blocks, np.arange(_HELD_OUT)))
     else:
         prior = {"n_init": 3, "prior": "map"} if method == "LPD, prior" else {"n_init": 1}

@@ -146,7 +146,7 @@ def _fitted(split: Split, name: str, method: str, seed: int) -> Any:
         "LatentProcessDecomposition": lambda: LatentProcessDecomposition(split.n_clusters, **processes),
         "SeededKMeans": lambda: SeededKMeans(split.n_clusters, constrained=True, n_init=10, random_state=seed),
         "LabelledMixture": lambda: LabelledMixture(
-            split.n_clusters, covariance_type=covariance_type, random_state=seed
+            split.n_clusters, covariance_type=covariance_type, accelerate=False, random_state=seed
         ),
         "BayesianMixture": lambda: BayesianMixture(
             family="gaussian", covariance_type=covariance_type, power=False, random_state=seed

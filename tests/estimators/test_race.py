@@ -1,0 +1,59 @@
+"""The race of starts, without side information."""
+
+import numpy as np
+import pytest
+
+from sidelight import LabelledMixture
+from sidelight.estimators.starts import race
+
+
+def clusters(n, d, k, seed=0, distance=6.0):
+    rng = np.random.default_rng(seed)
+    own = rng.integers(k, size=n)
+    return (rng.normal(size=(k, d)) * distance)[own] + rng.normal(size=(n, d)), own
+
+
+def log_likelihood_of_truth(X, own):
+    """Return the mean log density of the rows under Gaussians fitted to their own clusters."""
+    total = np.zeros(len(X))
+    for cluster in np.unique(own):
+        rows = X[own == cluster]
+        covariance = np.cov(rows.T)
+        offsets = X[own == cluster] - rows.mean(axis=0)
+        squares = np.einsum("ni,ij,nj->n", offsets, np.linalg.inv(covariance), offsets)
+        log_share = np.log(len(rows) / len(X))
+        total[own == cluster] = log_share - 0.5 * (squares + np.linalg.slogdet(2 * np.pi * covariance)[1])
+    return total.mean()
+
+
+@pytest.mark.parametrize("n", [1_000, 25_000])
+def test_clusters_that_lie_apart_are_found(n):
+    X, own = clusters(n, 3, 12)
+    model = LabelledMixture(12, covariance_type="full", random_state=0).fit(X)
+    assert model.score(X) > log_likelihood_of_truth(X, own) - 1e-2
+
+
+def test_rows_far_out_are_drawn_in_and_others_stay():
+    points = np.random.default_rng(1).normal(size=(500, 3))
+    points[:5] *= 100
+    inner = race._drawn_in(points)
+    norms = np.linalg.norm(points, axis=1)
+    near = norms <= 2 * np.median(norms)
+    np.testing.assert_array_equal(inner[near], points[near])
+    np.testing.assert_allclose(np.linalg.norm(inner[~near], axis=1), 2 * np.median(norms))
+
+
+def test_the_order_of_the_rows_of_a_small_table_does_not_matter():
+    X, _ = clusters(800, 2, 4, distance=2.0)
+    shuffled = np.random.default_rng(0).permutation(len(X))
+    ours = LabelledMixture(4, covariance_type="full", random_state=0).fit(X)
+    theirs = LabelledMixture(4, covariance_type="full", random_state=0).fit(X[shuffled])
+    np.testing.assert_allclose(ours.lower_bound_, theirs.lower_bound_, rtol=1e-8)
+
+
+def test_rows_that_are_all_but_equal_start_from_short_runs():
+    # Without a prior, most starts on a part of these rows have singular covariances.
+    X = np.concatenate([np.zeros((21_000, 2)), np.random.default_rng(0).normal(size=(4_000, 2)) + 5])
+    X[:21_000:7] += np.random.default_rng(1).normal(size=(3_000, 2))
+    model = LabelledMixture(2, covariance_type="full", prior_rows=1e-3, random_state=0).fit(X)
+    assert np.isfinite(model.lower_bound_)
