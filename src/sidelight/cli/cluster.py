@@ -47,3 +47,5 @@ def bring_results(model: Any) -> None:
     for name in ("labels_", "_posterior", "noise_probability_"):
         if hasattr(model, name):
             setattr(model, name, getattr(model, name).compute())
+    if getattr(model, "mixture_", None) is not None:
+        bring_results(model.mixture_)
