@@ -1,11 +1,14 @@
 """Dask clusters that a fit can run on."""
 
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
 
 from sidelight.cli.errors import Refusal, one_line
+
+Found = TypeVar("Found")
 
 LOCAL = "local"
 # Seconds to wait for a scheduler.
@@ -40,6 +43,37 @@ def connected(address: str | None) -> Iterator[None]:
 def on_cluster(table: Any) -> Any:
     """Return a table in Parquet files as a Dask data frame."""
     return import_module("dask.dataframe").read_parquet(str(table.path), columns=list(table.columns))
+
+
+def on_partitions(table: Any, work: Callable[[Any], Found]) -> Iterator[Found]:
+    """Work on the partitions of a table in Parquet files, on the cluster, and yield what is found in order.
+
+    Warnings of the workers are given here, each once.
+    """
+    delayed = import_module("dask").delayed
+    # Sent once: it may hold a model.
+    sent = delayed(work, traverse=False, pure=False)
+    futures = (
+        import_module("distributed")
+        .get_client()
+        .compute([delayed(_worked)(sent, part) for part in on_cluster(table).to_delayed()])
+    )
+    given: set[str] = set()
+    for number, future in enumerate(futures):
+        futures[number] = None  # so that the cluster can forget it
+        found, messages = future.result()
+        for message in messages:
+            if message not in given:
+                warnings.warn(message, UserWarning, stacklevel=2)
+        given.update(messages)
+        yield found
+
+
+def _worked(work: Callable[[Any], Found], part: Any) -> tuple[Found, list[str]]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = work(part)
+    return found, [str(one.message) for one in caught if issubclass(one.category, UserWarning)]
 
 
 def bring_results(model: Any) -> None:
