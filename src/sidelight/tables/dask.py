@@ -1,6 +1,8 @@
 """Dask arrays and data frames as tables: partitions become arrays once, and stay on the workers that have them."""
 
+import itertools
 import sys
+import uuid
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -136,6 +138,10 @@ class DaskTable:
     n_columns: int
     _held: HeldRows = field(default_factory=HeldRows, init=False, repr=False)
     _sent: dict[tuple[int, ...], tuple[Rows, list[Future | None]]] = field(default_factory=dict, init=False, repr=False)
+    _tasks: "TaskNames" = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_tasks", TaskNames(self.client))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -220,6 +226,12 @@ class DaskTable:
             self._sent[key] = rows, [self.client.submit(_itself, _without_false(one), pure=False) for one in cut]
         return self._sent[key][1]
 
+    def submit(self, name: str, work: Callable[..., Any], *given: Any, worker: str | None = None) -> Future:
+        """Have a task of a pass done, on a worker if it can; tasks of one name count as one to the scheduler."""
+        return self.client.submit(
+            work, *given, key=self._tasks.next(name), workers=worker, allow_other_workers=worker is not None
+        )
+
     def groups(self) -> list[tuple[str | None, list[int]]]:
         """Return which parts each thread of a worker should take: those that are there, in order."""
         places = self.client.who_has(self.parts)
@@ -233,6 +245,25 @@ class DaskTable:
             for worker, numbers in there.items()
             for taken in np.array_split(numbers, min(threads.get(worker, 1), len(numbers)))
         ]
+
+
+class TaskNames:
+    """Names of the tasks of passes.
+
+    The scheduler keeps a record of every group of tasks for as long as it lives, and a group ends with its last task.
+    So the tasks of all passes over a table are of a few groups, each of which has a task that is kept.
+    """
+
+    def __init__(self, client: Any) -> None:
+        self._client, self._token, self._numbers = client, uuid.uuid4().hex, itertools.count()
+        self._kept: dict[str, Future] = {}
+
+    def next(self, name: str) -> tuple[str, int]:
+        """Return the name of the next task of a group."""
+        group = f"{name}-{self._token}"
+        if name not in self._kept:
+            self._kept[name] = self._client.submit(_itself, None, key=(group, next(self._numbers)))
+        return group, next(self._numbers)
 
 
 def part_rows(values: AnyArray, beside: tuple[FloatArray | None, IntArray | None, BoolArray | None] | None) -> Rows:

@@ -21,6 +21,7 @@ from sidelight.estimators.base.model import Ascent, Fitted, Model, Plan
 from sidelight.estimators.base.prediction import FittedMixture
 from sidelight.estimators.base.reading import POWER_CHOICES
 from sidelight.estimators.base.results import Wanted
+from sidelight.estimators.starts.batches import batches_of
 from sidelight.estimators.starts.outliers import outlying_rows, steady_survey
 from sidelight.estimators.starts.sample import Problem, Sample, StartRows, embedding, start_rows
 from sidelight.families.noise import NoiseFamily
@@ -28,6 +29,7 @@ from sidelight.inference.executors.choice import executor_for
 from sidelight.inference.executors.threads import one_blas_thread
 from sidelight.inference.journal import Journal
 from sidelight.inference.loop import Recorder, ascend_from, refuse_unbounded, warn_unless_converged
+from sidelight.inference.minibatches import Batches, step_on_batches
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.progress import Callback
 from sidelight.inference.protocols import AnyFamily
@@ -128,6 +130,17 @@ class MixtureEstimator(FittedMixture):
         """Return the columns whose outliers must not shape priors and starts; none by default."""
         return np.empty(0, dtype=np.int64)
 
+    def _batches(
+        self,
+        problem: Problem,
+        family: AnyFamily,
+        layout: Layout,
+        backend: Backend,
+        random: np.random.RandomState,
+    ) -> Batches | None:
+        """Return batches of a large table to step on before the passes over all rows; None for a small one."""
+        return batches_of(problem, lambda part: self._mixture(part, family, layout, backend), random)
+
     def _total_weight(self, mixture: Mixture, survey: Survey) -> float:
         """Return how many rows the objective counts for."""
         return survey.total
@@ -215,12 +228,14 @@ class MixtureEstimator(FittedMixture):
         mixture = self._mixture(problem, family, layout, backend)
         sample = self._sample(few, family, layout, survey, backend, random)
         total = self._total_weight(mixture, survey)
+        batches = self._batches(problem, family, layout, backend, random)
 
         recorder = Recorder(total, self.keep_history)
 
         def start(number: int) -> MixtureState:
             recorder.follow(number)
-            return begin(number, mixture, sample)
+            state = begin(number, mixture, sample)
+            return state if batches is None else step_on_batches(batches, state, self.tol)
 
         trace = ascend_from(
             {number: partial(start, number) for number in range(first_start, first_start + self.n_init)},
