@@ -3,7 +3,7 @@
     python benchmarks/large.py parquet [--rows 1000000 10000000] [--folder /tmp]
     python benchmarks/large.py cluster [--rows 10000000] [--workers 2]
     python benchmarks/large.py scheduler
-    python benchmarks/large.py batches [--rows 10000000]
+    python benchmarks/large.py batches [--rows 5000000]
     python benchmarks/large.py spark [--rows 1000000]
 
 Eight columns of floats, thirty clusters, a mixture of thirty Gaussians; on the cluster and beside Spark with full
@@ -74,13 +74,39 @@ def parquet(asked: argparse.Namespace) -> None:
             shutil.rmtree(folder)
 
 
+class WithoutBatches(LabelledMixture):
+    """A mixture that passes over all rows from the beginning."""
+
+    def _batch_rows(self, n_rows: int, n_columns: int) -> int:
+        return 0
+
+
+def batches(asked: argparse.Namespace) -> None:
+    (n_rows,) = asked.rows or (5_000_000,)
+    random = np.random.default_rng(0)
+    centres = random.normal(scale=1.5, size=(COMPONENTS, COLUMNS))
+    X = np.concatenate([centres[random.integers(COMPONENTS, size=part)] for part in [n_rows // 10] * 10])
+    X += random.normal(size=X.shape)
+    for kind in (WithoutBatches, LabelledMixture):
+        steps: list[object] = []
+        fitted = kind(COMPONENTS, covariance_type="full", tol=asked.tol, random_state=0, callbacks=[steps.append])
+        began = time.process_time()
+        fitted.fit(X)
+        print(
+            f"{len(X):,} rows, tol {asked.tol:g}, {kind.__name__}: {len(steps)} passes, "
+            f"{time.process_time() - began:.1f} s of CPU, bound {fitted.lower_bound_:.5f} per row",
+            flush=True,
+        )
+
+
 def main() -> None:
     """Run what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["parquet", "cluster", "scheduler", "spark", "fit"])
+    parser.add_argument("what", choices=["parquet", "cluster", "scheduler", "batches", "spark", "fit"])
     parser.add_argument("path", nargs="?", type=Path, help="the folder of fit, one line of parquet")
     parser.add_argument("--rows", nargs="+", type=int)
     parser.add_argument("--passes", type=int, default=4)
+    parser.add_argument("--tol", type=float, default=1e-3, help="of the fits of batches")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument(
         "--folder", type=Path, help="where to write the table; the folder for temporary files by default"
@@ -90,7 +116,9 @@ def main() -> None:
     if asked.what == "fit":
         fit_parquet(asked.path, asked.passes)
     else:
-        {"parquet": parquet, "cluster": cluster, "scheduler": scheduler, "spark": spark}[asked.what](asked)
+        {"parquet": parquet, "cluster": cluster, "scheduler": scheduler, "batches": batches, "spark": spark}[
+            asked.what
+        ](asked)
 
 
 if __name__ == "__main__":

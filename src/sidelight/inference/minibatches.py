@@ -1,8 +1,8 @@
 """Steps on batches of a large table before the passes over all of it: stochastic variational inference.
 
 A pass over a large table says the same thing many times. So a fit first steps on batches of rows drawn from all over
-the table: statistics of the batches are averaged, as if each batch stood for the table (Hoffman et al. 2013, Algorithm 1;
-of maximum likelihood, online EM, Cappé and Moulines 2009). Rows with statements are few and take part whole in every
+the table: statistics of the batches are averaged, as if each batch stood for the table (Hoffman et al. 2013, Algorithm
+1; of maximum likelihood, online EM, Cappé and Moulines 2009). Rows with statements are few and take part whole in every
 step. One batch is held out; once its rows become no more probable, passes over the whole table take over, so that the
 result is a fixed point of these. The batches do not depend on where the table is, nor on its partitions.
 """

@@ -29,7 +29,7 @@ from sidelight.inference.executors.choice import executor_for
 from sidelight.inference.executors.threads import one_blas_thread
 from sidelight.inference.journal import Journal
 from sidelight.inference.loop import Recorder, ascend_from, refuse_unbounded, warn_unless_converged
-from sidelight.inference.minibatches import Batches, step_on_batches
+from sidelight.inference.minibatches import batch_rows, step_on_batches
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.progress import Callback
 from sidelight.inference.protocols import AnyFamily
@@ -130,16 +130,9 @@ class MixtureEstimator(FittedMixture):
         """Return the columns whose outliers must not shape priors and starts; none by default."""
         return np.empty(0, dtype=np.int64)
 
-    def _batches(
-        self,
-        problem: Problem,
-        family: AnyFamily,
-        layout: Layout,
-        backend: Backend,
-        random: np.random.RandomState,
-    ) -> Batches | None:
-        """Return batches of a large table to step on before the passes over all rows; None for a small one."""
-        return batches_of(problem, lambda part: self._mixture(part, family, layout, backend), random)
+    def _batch_rows(self, n_rows: int, n_columns: int) -> int:
+        """Return how many rows the batches have that a fit steps on before it passes over all rows; 0 for none."""
+        return batch_rows(n_rows, n_columns)
 
     def _total_weight(self, mixture: Mixture, survey: Survey) -> float:
         """Return how many rows the objective counts for."""
@@ -228,7 +221,12 @@ class MixtureEstimator(FittedMixture):
         mixture = self._mixture(problem, family, layout, backend)
         sample = self._sample(few, family, layout, survey, backend, random)
         total = self._total_weight(mixture, survey)
-        batches = self._batches(problem, family, layout, backend, random)
+        batches = batches_of(
+            problem,
+            lambda part: self._mixture(part, family, layout, backend),
+            self._batch_rows(*problem.table.shape),
+            random,
+        )
 
         recorder = Recorder(total, self.keep_history)
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.estimators.starts.sample import Problem
-from sidelight.inference.minibatches import Batches, batch_rows, draw_batches
+from sidelight.inference.minibatches import Batches, draw_batches
 from sidelight.inference.mixture import Mixture
 from sidelight.tables.table import ArrayTable
 
@@ -15,20 +15,23 @@ _MOST_STATED = 1 << 16
 
 
 def batches_of(
-    problem: Problem, assemble: Callable[[Problem], Mixture], random: np.random.RandomState
+    problem: Problem, assemble: Callable[[Problem], Mixture], size: int, random: np.random.RandomState
 ) -> Batches | None:
-    """Draw batches from all over a large table; None of a small one, of a sparse one, and where most rows are stated.
+    """Draw batches from all over a table; None of a sparse one, and where too many rows have statements.
 
     Parameters
     ----------
     problem : Problem
     assemble : callable
         Puts the mixture together on some rows.
+    size : int
+        About how many rows all batches have together; without any there are no batches.
     random : RandomState
     """
-    size = batch_rows(*problem.table.shape)
-    stated = np.flatnonzero(problem.side.mentioned) if size else np.empty(0, dtype=np.int64)
-    if not size or problem.table.is_sparse or len(stated) > _MOST_STATED:
+    if not size or problem.table.is_sparse:
+        return None
+    stated = np.flatnonzero(problem.side.mentioned)
+    if len(stated) > _MOST_STATED:
         return None
     weights = problem.weights
     if weights is not None:
