@@ -30,7 +30,7 @@ import numpy as np
 
 from large_cluster import cluster, scheduler
 from large_spark import spark
-from large_table import COLUMNS, Passes, Peak, model, rows_of_part, write_table
+from large_table import COLUMNS, COMPONENTS, Passes, Peak, model, rows_of_part, write_table
 from sidelight import LabelledMixture
 from sidelight.tables.parquet import ParquetTable
 from sidelight.tables.schema import Schema
