@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sidelight._typing import AnyArray, FloatArray, IntArray
+from sidelight._typing import FloatArray, IntArray
 from sidelight.estimators.starts.sample import Problem
 from sidelight.inference.minibatches import Batches, draw_batches
 from sidelight.inference.mixture import Mixture
@@ -41,23 +41,22 @@ def batches_of(
         numbers = [rows[weights[rows] > 0] for rows in numbers]
     if min(map(len, numbers)) == 0:
         return None
-    together = np.concatenate(numbers)
-    values = problem.table.gather(together)
+    together = _gathered(problem, np.concatenate(numbers))
     ends = np.cumsum([len(rows) for rows in numbers])
     free = [
-        assemble(_part(problem, rows, values[end - len(rows) : end])) for rows, end in zip(numbers, ends, strict=True)
+        assemble(_gathered(together, np.arange(end - len(rows), end))) for rows, end in zip(numbers, ends, strict=True)
     ]
     # A coupling of rows without statements needs all of them at once.
     if any(mixture.couplings for mixture in free):
         return None
-    known = assemble(_part(problem, stated, problem.table.gather(stated))) if len(stated) else None
+    known = assemble(_gathered(problem, stated)) if len(stated) else None
     return Batches(free, _free_weight(weights, problem.n_rows, stated), known)
 
 
-def _part(problem: Problem, rows: IntArray, values: AnyArray) -> Problem:
-    """Return some rows as a problem of their own."""
+def _gathered(problem: Problem, rows: IntArray) -> Problem:
+    """Return some rows, brought into memory, as a problem of their own."""
     weights = None if problem.weights is None else problem.weights[rows]
-    return Problem(ArrayTable(values), problem.side.restrict(rows), weights)
+    return Problem(ArrayTable(problem.table.gather(rows)), problem.side.restrict(rows), weights)
 
 
 def _free_weight(weights: FloatArray | None, n_rows: int, stated: IntArray) -> float:
