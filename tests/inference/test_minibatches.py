@@ -5,6 +5,7 @@ import pytest
 
 import sidelight as sl
 from sidelight.inference.minibatches import N_BATCHES, batch_rows, draw_batches
+from sidelight.inference.mixture import Mixture
 
 
 class InBatches(sl.LabelledMixture):
@@ -71,6 +72,49 @@ def test_labels_links_and_weights_take_part_whole():
     linked = InBatchesWithLinks(4, covariance_type="full", random_state=0).fit(X, cannot_link=pairs)
     assert linked.violations_.n_cannot_link == 30
     assert linked.violations_.fraction < 0.1
+
+
+def passes_over(n_rows, monkeypatch):
+    """Return a list that grows by one with every pass over a table of so many rows."""
+    made, expect = [], Mixture.expect_alone
+
+    def counting(mixture, state):
+        if mixture.rows.shape[0] == n_rows:
+            made.append(state)
+        return expect(mixture, state)
+
+    monkeypatch.setattr(Mixture, "expect_alone", counting)
+    return made
+
+
+def test_surplus_components_are_pruned_with_few_passes(monkeypatch):
+    random = np.random.default_rng(1)
+    classes = random.integers(3, size=20_000)
+    X = random.normal(size=(20_000, 2)) + 8 * np.array([[0, 0], [1, 0], [0, 1]])[classes]
+    made = passes_over(len(X), monkeypatch)
+    settings = {"covariance_type": "full", "random_state": 0}
+    plain = sl.BayesianMixture(7, **settings).fit(X)
+    n_plain = len(made)
+    found = InBatchesWithLinks(7, **settings).fit(X)
+    assert found.n_clusters_ == plain.n_clusters_ == 3
+    assert found.lower_bound_ == pytest.approx(plain.lower_bound_, abs=1e-4)
+    assert len(made) - n_plain < n_plain
+
+
+def test_a_killed_fit_goes_on_with_the_same_batches(tmp_path):
+    X, _ = clouds(3000)
+    folder = tmp_path / "passes"
+    pairs = [(0, 1), (2, 3)]
+
+    def fit():
+        model = InBatchesWithLinks(4, covariance_type="full", random_state=np.random.RandomState(5))
+        return model.fit(X, must_link=pairs, checkpoint=folder)
+
+    whole = fit()
+    kept = sorted(folder.glob("pass-*"))
+    for path in kept[len(kept) // 2 :]:
+        path.unlink()
+    np.testing.assert_array_equal(fit().means_, whole.means_)
 
 
 @pytest.mark.parametrize("name", ["map", "parquet"])

@@ -21,7 +21,7 @@ from sidelight.estimators.base.model import Ascent, Fitted, Model, Plan
 from sidelight.estimators.base.prediction import FittedMixture
 from sidelight.estimators.base.reading import POWER_CHOICES
 from sidelight.estimators.base.results import Wanted
-from sidelight.estimators.starts.batches import batches_of
+from sidelight.estimators.starts.batches import rows_of_large_table
 from sidelight.estimators.starts.outliers import outlying_rows, steady_survey
 from sidelight.estimators.starts.sample import Problem, Sample, StartRows, embedding, start_rows
 from sidelight.families.noise import NoiseFamily
@@ -221,7 +221,7 @@ class MixtureEstimator(FittedMixture):
         mixture = self._mixture(problem, family, layout, backend)
         sample = self._sample(few, family, layout, survey, backend, random)
         total = self._total_weight(mixture, survey)
-        batches = batches_of(
+        large = rows_of_large_table(
             problem,
             lambda part: self._mixture(part, family, layout, backend),
             self._batch_rows(*problem.table.shape),
@@ -233,7 +233,7 @@ class MixtureEstimator(FittedMixture):
         def start(number: int) -> MixtureState:
             recorder.follow(number)
             state = begin(number, mixture, sample)
-            return state if batches is None else step_on_batches(batches, state, self.tol)
+            return state if large is None else step_on_batches(large.batches, state, self.tol)
 
         trace = ascend_from(
             {number: partial(start, number) for number in range(first_start, first_start + self.n_init)},
@@ -244,7 +244,7 @@ class MixtureEstimator(FittedMixture):
             callbacks=self._watchers(self.callbacks),
             verbose=self.verbose,
         )
-        return Ascent(Fit(mixture, trace), sample, total, recorder)
+        return Ascent(Fit(mixture, trace), sample, total, recorder, None if large is None else large.stand_in)
 
     def _mixture(self, problem: Problem, family: AnyFamily, layout: Layout, backend: Backend) -> Mixture:
         """Put family, weights and couplings together on some rows."""

@@ -385,7 +385,7 @@ class BayesianMixture(KeptHistory, NoiseComponent, AnnotatedFit, StreamFollower)
         Rows without labels then count less where they pull the classes away from their labels.
         """
         steps = Steps.after(ascent, self.max_iter, self.tol, self._watchers(self.callbacks))
-        fit = self._pruned(with_learned_prior(ascent.fit, steps), ascent.total_weight, problem.side, steps)
+        fit = self._pruned(with_learned_prior(ascent.fit, steps), ascent, problem.side, steps)
         classes = classes_of(fit, problem.side)
         if self.unlabelled_weight == "auto" and pulls_away(fit, problem.side, classes):
             light = problem.with_unlabelled_weight(_SETTLED_WEIGHT)
@@ -395,14 +395,18 @@ class BayesianMixture(KeptHistory, NoiseComponent, AnnotatedFit, StreamFollower)
         self._history = ascent.recorder.of(fit.trace.start)
         return Fitted(fit, ascent.total_weight, classes)
 
-    def _pruned(self, fit: Fit, total_weight: float, side: SideInformation, steps: Steps) -> Fit:
+    def _pruned(self, fit: Fit, ascent: Ascent, side: SideInformation, steps: Steps) -> Fit:
         """Drop and merge components where that raises the bound; then drop those that are too small."""
         if self.prune:
-            fit = pruned(fit, steps)
+            rehearsal = None
+            if ascent.stand_in is not None:
+                layout = Layout(among_clusters(fit.mixture).classes, 0)
+                rehearsal = self._mixture(ascent.stand_in, fit.mixture.family, layout, fit.mixture.backend)
+            fit = pruned(fit, steps, rehearsal)
         if self.min_cluster_size == 1:
             return fit
         share = self.min_cluster_size < 1
-        least = self.min_cluster_size * total_weight if share else self.min_cluster_size
+        least = self.min_cluster_size * ascent.total_weight if share else self.min_cluster_size
         return without_small(fit, least, side, steps)
 
     # --- the stream --------------------------------------------------------------------------------------------------
@@ -411,6 +415,6 @@ class BayesianMixture(KeptHistory, NoiseComponent, AnnotatedFit, StreamFollower)
         """Return the fit to the first batch of a stream."""
         ascent = self._ascend(batch, survey)
         steps = Steps.after(ascent, self.max_iter, self.tol, self._watchers(self.callbacks))
-        fit = self._pruned(ascent.fit, ascent.total_weight, batch.side, steps)
+        fit = self._pruned(ascent.fit, ascent, batch.side, steps)
         self._history = ascent.recorder.of(fit.trace.start)
         return fit

@@ -1,6 +1,7 @@
 """Batches of a large table, which a fit steps on before it passes over all rows."""
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,9 +15,16 @@ from sidelight.tables.table import ArrayTable
 _MOST_STATED = 1 << 16
 
 
-def batches_of(
+class LargeTable(NamedTuple):
+    """Rows from all over a large table: as batches, and together as a problem whose weights are those of the table."""
+
+    batches: Batches
+    stand_in: Problem
+
+
+def rows_of_large_table(
     problem: Problem, assemble: Callable[[Problem], Mixture], size: int, random: np.random.RandomState
-) -> Batches | None:
+) -> LargeTable | None:
     """Draw batches from all over a table; None of a sparse one, and where too many rows have statements.
 
     Parameters
@@ -49,8 +57,19 @@ def batches_of(
     # A coupling of rows without statements needs all of them at once.
     if any(mixture.couplings for mixture in free):
         return None
+    total = _free_weight(weights, problem.n_rows, stated)
     known = assemble(_gathered(problem, stated)) if len(stated) else None
-    return Batches(free, _free_weight(weights, problem.n_rows, stated), known)
+    return LargeTable(Batches(free, total, known), _stand_in(problem, np.concatenate(numbers), stated, total))
+
+
+def _stand_in(problem: Problem, free: IntArray, stated: IntArray, total: float) -> Problem:
+    """Return rows with and without statements, the latter with weights that add up to those of all of them."""
+    rows = np.union1d(free, stated)
+    few = _gathered(problem, rows)
+    weights = few.row_weights().copy()
+    chosen = np.isin(rows, free)
+    weights[chosen] *= total / weights[chosen].sum()
+    return few._replace(weights=weights)
 
 
 def _gathered(problem: Problem, rows: IntArray) -> Problem:
