@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from large_table import COLUMNS, ROWS_PER_FILE, Passes, memory, model, rows_of_part
+from large_table import COLUMNS, ROWS_PER_FILE, Passes, model, rows_of_part
 
 # Where struct tcp_info has the bytes that the other side has acknowledged, and those received from it.
 _ACKNOWLEDGED, _RECEIVED, _TCP_INFO_BYTES = 120, 128, 232
@@ -103,6 +103,7 @@ def cluster(asked: argparse.Namespace) -> None:
 def scheduler(asked: argparse.Namespace) -> None:
     """Watch the memory of a scheduler that is a process of its own."""
     import dask.array as da
+    import psutil
     from distributed import Client
     from distributed.deploy.subprocess import SubprocessCluster
 
@@ -119,11 +120,11 @@ def scheduler(asked: argparse.Namespace) -> None:
         table = da.from_array(rows_of_part(0, 40_000), chunks=(4_000, COLUMNS))
         n_passes = max(*_WATCHED, asked.passes)
 
+        process = psutil.Process(client.run_on_scheduler(os.getpid))
+
         def watch(progress: object) -> None:
-            sizes.append(client.run_on_scheduler(memory))
+            sizes.append(process.memory_info().rss)
 
         model(Passes(), n_passes).set_params(callbacks=[watch]).fit(table)
-        n_tasks = client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks))
     for number in sorted({*_WATCHED, *range(200, n_passes + 1, 200)}):
         print(f"after pass {number:>4}: {sizes[number - 1] / 1e6:.1f} MB")
-    print(f"tasks that the scheduler knows at the end: {n_tasks}")

@@ -174,8 +174,9 @@ def test_the_scheduler_forgets_passes(client):
     sl.LabelledMixture(
         2, max_iter=30, tol=0, random_state=0, callbacks=[lambda _: seen.append(client.run_on_scheduler(records))]
     ).fit(X)
-    assert len(seen) == 30
-    assert seen[-1] == seen[5]
+    tasks, groups = np.transpose(seen)
+    assert len(set(groups[1:])) == 1
+    assert tasks[15:].max() <= tasks[:15].max() + 3  # those of one pass may wait to be forgotten
 
 
 def test_mixed_columns_and_powers_on_a_cluster(client):
