@@ -301,7 +301,7 @@ class GuidedMixture(KeptPosterior, TableReader):
             order = order[(sizes[order] > 0) | (order < len(names))]
         earlier = self._earlier_labels(problem.n_rows)
         if earlier is not None and not len(names):
-            order = in_earlier_order(posterior.argmax(axis=1), np.asarray(earlier[known]), order)
+            order = in_earlier_order(np.asarray(results.array("labels")), np.asarray(earlier), order)
         results = results.numbered(order)
         self.mixture_ = None
         self._guidance = found.guidance.reordered(order)
