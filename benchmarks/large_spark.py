@@ -52,6 +52,7 @@ def spark_pass(folder: Path, n_passes: int, n_threads: int) -> tuple[float, np.n
         SparkSession.builder.master(f"local[{n_threads}]")
         .config("spark.driver.memory", "6g")
         .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
         .config("spark.log.level", "ERROR")
         .getOrCreate()
     )
