@@ -1,11 +1,14 @@
 """Dask clusters that a fit can run on."""
 
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
 
 from sidelight.cli.errors import Refusal, one_line
+
+Found = TypeVar("Found")
 
 LOCAL = "local"
 # Seconds to wait for a scheduler.
@@ -42,8 +45,41 @@ def on_cluster(table: Any) -> Any:
     return import_module("dask.dataframe").read_parquet(str(table.path), columns=list(table.columns))
 
 
+def on_partitions(table: Any, work: Callable[[Any], Found]) -> Iterator[Found]:
+    """Work on the partitions of a table in Parquet files, on the cluster, and yield what is found in order.
+
+    Warnings of the workers are given here, each once.
+    """
+    delayed = import_module("dask").delayed
+    # Sent once: it may hold a model.
+    sent = delayed(work, traverse=False, pure=False)
+    futures = (
+        import_module("distributed")
+        .get_client()
+        .compute([delayed(_worked)(sent, part) for part in on_cluster(table).to_delayed()])
+    )
+    given: set[str] = set()
+    for number, future in enumerate(futures):
+        futures[number] = None  # so that the cluster can forget it
+        found, messages = future.result()
+        for message in messages:
+            if message not in given:
+                warnings.warn(message, UserWarning, stacklevel=2)
+        given.update(messages)
+        yield found
+
+
+def _worked(work: Callable[[Any], Found], part: Any) -> tuple[Found, list[str]]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = work(part)
+    return found, [str(one.message) for one in caught if issubclass(one.category, UserWarning)]
+
+
 def bring_results(model: Any) -> None:
     """Replace what a model has of each row on the cluster by the same in the memory of this process."""
     for name in ("labels_", "_posterior", "noise_probability_"):
         if hasattr(model, name):
             setattr(model, name, getattr(model, name).compute())
+    if getattr(model, "mixture_", None) is not None:
+        bring_results(model.mixture_)

@@ -39,8 +39,9 @@ class Model(NamedTuple):
         return getattr(sidelight, self.name)
 
 
-# The model for folders of files.
-_FOR_FILES = "bayesian"
+# The models for folders of files, and the one that has what guided lacks.
+_FOR_FILES = ("guided", "bayesian")
+_WITH_CHOICES = "bayesian"
 
 MODELS = {
     "guided": Model("GuidedMixture", "n_clusters", numbers_only=False, finds_new_classes=True),
@@ -72,18 +73,21 @@ def _chooses_scales(name: str) -> bool:
     return "power" in MODELS[name].estimator().get_params()
 
 
-def chosen_model(name: str | None, *, power: bool | None, noise: bool, in_files: bool = False) -> str:
+def chosen_model(
+    name: str | None, *, power: bool | None, noise: bool, checkpoint: object = None, in_files: bool = False
+) -> str:
     """Return the model that the user names; else the one to start with that has what is asked for.
 
     With ``in_files`` the table is a folder of files, which may be larger than memory.
     """
-    if in_files and name not in (None, _FOR_FILES):
+    if in_files and name not in (None, *_FOR_FILES):
         raise Refusal(
-            f"--model {name} takes tables in one file, not folders; choose {_FOR_FILES}, or join the files to one."
+            f"--model {name} takes tables in one file, not folders; choose {' or '.join(_FOR_FILES)}, or join the "
+            "files to one."
         )
     if name is not None:
         return name
-    return "guided" if power is None and not noise and not in_files else _FOR_FILES
+    return "guided" if power is None and not noise and checkpoint is None else _WITH_CHOICES
 
 
 def check_only_known_classes(name: str, only_known_classes: bool) -> None:

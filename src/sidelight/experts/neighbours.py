@@ -56,7 +56,7 @@ class NearestRowsOpinion:
 def opinions_of(experts: Sequence[LearnedExpert], view: View) -> list[FloatArray]:
     """Return the probabilities (n, classes) by each expert; rows that several of them remember are searched once."""
     found: list[FloatArray] = []
-    remembered: FloatArray | None = None
+    remembered: FloatArray = np.empty(0)
     near: NearestRows | None = None
     wanted = max((expert.n_neighbours for expert in experts if isinstance(expert, NearestRowsOpinion)), default=0)
     for expert in experts:

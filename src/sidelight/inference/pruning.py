@@ -1,6 +1,7 @@
 """Pruning, which an ascent cannot do by itself: drop a component, or merge two, where that raises the objective."""
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -9,7 +10,12 @@ from sidelight._typing import BoolArray, FloatArray, IntArray
 from sidelight.inference.loop import Step, Trace, go_on
 from sidelight.inference.mixture import Expectation, Mixture, MixtureState, class_sums
 from sidelight.inference.progress import Callback
+from sidelight.inference.protocols import Evaluator
+from sidelight.tables.table import row_ranges
 
+# A move that is lower on some of the rows by so many standard errors is not tried on all. Errors are found from parts.
+_CLEARLY = 3.0
+_PARTS = 32
 # Steps that a move gets to show that it leads higher, and that a move that did gets before the next one is tried.
 _TRIAL_STEPS = 20
 _SETTLING_STEPS = 10
@@ -54,6 +60,7 @@ def prune(
     tol: float,
     callbacks: Iterable[Callback] = (),
     n_fixed: int = 0,
+    rehearsal: Mixture | None = None,
 ) -> Fit:
     """Drop components, and merge neighbours, for as long as one such move raises the objective.
 
@@ -81,10 +88,13 @@ def prune(
         Each is told of the steps that are recorded.
     n_fixed : int
         How many components, the last ones, are neither dropped nor merged.
+    rehearsal : Mixture, optional
+        The model on some rows of a large table, weighted so that they count for all. A move that leads clearly lower
+        there is not tried on the table: each trial takes two passes at least, and nearly all of them lead nowhere.
     """
     start = fit
     follow = _follower(watch, tol, callbacks)
-    while (found := _first_that_rises(fit, shrink, divergence, label_sums, n_fixed)) is not None:
+    while (found := _first_that_rises(fit, shrink, divergence, label_sums, n_fixed, rehearsal)) is not None:
         fit = follow(found, _SETTLING_STEPS)
     return fit if fit is start else follow(fit, max_iter)
 
@@ -129,8 +139,59 @@ def _follower(watch: Watch, tol: float, callbacks: Iterable[Callback]) -> Callab
     return follow
 
 
+class _Stage(NamedTuple):
+    """Some rows under a mixture: its expectation, and the evidence (parts,) of those that stand alone."""
+
+    mixture: Mixture
+    expectation: Expectation
+    objective: float
+    evidence: FloatArray
+
+    @classmethod
+    def of(cls, rehearsal: Mixture, mixture: Mixture, state: MixtureState) -> "_Stage":
+        """Put the rows of a rehearsal under the parameters of a mixture."""
+        same = replace(
+            mixture,
+            rows=rehearsal.rows,
+            couplings=rehearsal.couplings,
+            executor=rehearsal.executor,
+            log_jacobian=rehearsal.log_jacobian,
+            journal=None,
+        )
+        state = state.afresh()
+        expectation = same.expect(state)
+        return cls(same, expectation, same.objective(state, expectation), _evidence_of_parts(same, state))
+
+    def refuses(self, shrink: Shrink, components: IntArray, groups: IntArray) -> bool:
+        """Say whether a move leads lower by more than what the choice of the rows can explain."""
+        smaller = shrink(self.mixture, components)
+        trial = _try(smaller, regrouped(smaller, self.mixture, self.expectation, groups), self.objective)
+        if trial.rises:
+            return False
+        differences = _evidence_of_parts(smaller, trial.state) - self.evidence
+        error = np.sqrt(len(differences)) * float(differences.std())
+        return trial.objective < self.objective - _CLEARLY * error
+
+
+def _evidence_of_parts(mixture: Mixture, state: MixtureState) -> FloatArray:
+    """Return the evidence (parts,) of as many rows each, of those that stand alone."""
+    visit, rows = mixture.visit(state), mixture.alone
+    size = max(rows.shape[0] // _PARTS, 1)
+
+    def evidence(evaluator: Evaluator[Any], part: slice) -> float:
+        return visit.sums(evaluator, rows, part).evidence
+
+    parts = row_ranges(size * (rows.shape[0] // size), size)
+    return np.array(list(mixture.executor.run(evidence, parts, visit.evaluator)))
+
+
 def _first_that_rises(
-    fit: Fit, shrink: Shrink, divergence: Divergence, label_sums: LabelSums, n_fixed: int
+    fit: Fit,
+    shrink: Shrink,
+    divergence: Divergence,
+    label_sums: LabelSums,
+    n_fixed: int,
+    rehearsal: Mixture | None,
 ) -> Fit | None:
     """Return the smaller mixture of the first move that leads higher, at the state that does."""
     mixture, trace = fit
@@ -140,14 +201,18 @@ def _first_that_rises(
     objective = mixture.objective(trace.state, expectation)
     sums = label_sums(expectation)
     n_owners = _owners(sums)
+    stage = None if rehearsal is None else _Stage.of(rehearsal, mixture, trace.state)
     for groups in _candidates(divergence, trace.state, expectation.statistics.mass, n_fixed):
         if _owners(_regrouped_columns(sums, groups)) < n_owners:
             continue
         kept = np.unique(groups[groups >= 0], return_index=True)[1]
-        smaller = shrink(mixture, np.flatnonzero(groups >= 0)[kept])
+        components = np.flatnonzero(groups >= 0)[kept]
+        if stage is not None and stage.refuses(shrink, components, groups):
+            continue
+        smaller = shrink(mixture, components)
         found = _try(smaller, regrouped(smaller, mixture, expectation, groups), objective)
-        if found is not None and (not len(sums) or _owners(label_sums(smaller.expect(found))) >= n_owners):
-            return Fit(smaller, trace._replace(state=found))
+        if found.rises and (not len(sums) or _owners(label_sums(smaller.expect(found.state))) >= n_owners):
+            return Fit(smaller, trace._replace(state=found.state))
     return None
 
 
@@ -198,15 +263,23 @@ def regrouped(smaller: Mixture, mixture: Mixture, expectation: Expectation, grou
     return MixtureState(smaller.family.update(statistics), weights, couplings)
 
 
-def _try(mixture: Mixture, state: MixtureState, target: float) -> MixtureState | None:
-    """Step until the objective is above the target and return that state; None once it is plain that it will not be."""
+class _Trial(NamedTuple):
+    """Where a trial ended, the objective there, and whether it is above the target."""
+
+    state: MixtureState
+    objective: float
+    rises: bool
+
+
+def _try(mixture: Mixture, state: MixtureState, target: float) -> _Trial:
+    """Step until the objective is above the target, or until it is plain that it will not be."""
     last = -np.inf
     for left in reversed(range(_TRIAL_STEPS)):
         following, objective = mixture.step(state)
         if objective > target:
-            return state
+            return _Trial(state, objective, rises=True)
         # Steps become smaller: at the last one's pace it would not get there.
-        if objective + left * (objective - last) < target:
-            return None
+        if left == 0 or objective + left * (objective - last) < target:
+            break
         state, last = following, objective
-    return None
+    return _Trial(state, objective, rises=False)

@@ -26,9 +26,6 @@ def add_shares(
             for row in range(start, min(start + _ROWS, n)):
                 node = roots[t]
                 while lefts[node] != node:
-                    if rows[row, features[node]] <= thresholds[node]:
-                        node = lefts[node]
-                    else:
-                        node = rights[node]
+                    node = lefts[node] if rows[row, features[node]] <= thresholds[node] else rights[node]
                 for c in range(n_classes):
                     total[row, c] += shares[node, c]

@@ -1,6 +1,8 @@
 """Dask arrays and data frames as tables: partitions become arrays once, and stay on the workers that have them."""
 
+import itertools
 import sys
+import uuid
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -43,10 +45,14 @@ def client_of_cluster() -> Any:
 
 
 class Partition(NamedTuple):
-    """What a partition is: its number of rows, and the names of its columns, or their number in an array."""
+    """What a partition is: its number of rows, and the names of its columns, or their number in an array.
+
+    ``text`` has the columns, of a data frame, that hold text although the collection declares numbers.
+    """
 
     n_rows: int
     columns: tuple[Any, ...] | int
+    text: tuple[Any, ...] = ()
 
 
 class DaskSource:
@@ -72,13 +78,20 @@ class DaskSource:
         if is_array and collection.dtype.kind not in "fiub":
             raise ValueError(f"X is a Dask array of {collection.dtype}; give numbers, or a Dask data frame.")
         self._futures: list[Future] = self.client.compute(delayed)
-        self._partitions: list[Partition] = self.client.gather(self.client.map(_described, self._futures))
-        expected = _described(self.empty).columns
+        self._partitions: list[Partition] = _gathered(
+            self.client, self.client.map(_described, self._futures, declared=self.empty)
+        )
+        expected = _described(self.empty, self.empty).columns
         for number, found in enumerate(self._partitions):
             if found.columns != expected:
                 raise ValueError(
                     f"X: partition {number} has {_columns(found.columns)}, but the collection declares "
                     f"{_columns(expected)}; make all partitions alike."
+                )
+            if found.text:
+                raise ValueError(
+                    f"X: partition {number} has text in column {found.text[0]!r}, which the collection declares to "
+                    "hold numbers; correct the cells, or declare the column as text."
                 )
         if not any(found.n_rows for found in self._partitions):
             raise ValueError("X has no rows in any partition; at least one row is needed.")
@@ -107,9 +120,10 @@ class DaskSource:
 
     def encoded(self, schema: Schema) -> "DaskTable":
         """Return the table as numbers, by a schema; partitions are encoded where they are."""
-        full = [future for future, found in zip(self._futures, self._partitions, strict=True) if found.n_rows]
-        encoded = self.client.map(_encoded, full, schema=schema, pure=False)
-        messages = self.client.gather(self.client.map(_messages, encoded, pure=False))
+        full = [number for number, found in enumerate(self._partitions) if found.n_rows]
+        futures = [self._futures[number] for number in full]
+        encoded = self.client.map(_encoded, futures, schema=schema, pure=False)
+        messages = _gathered(self.client, self.client.map(_messages, encoded, pure=False), full)
         for message in dict.fromkeys(message for found in messages for message in found):
             warnings.warn(message, UserWarning, stacklevel=2)
         lengths = tuple(found.n_rows for found in self._partitions)
@@ -136,6 +150,10 @@ class DaskTable:
     n_columns: int
     _held: HeldRows = field(default_factory=HeldRows, init=False, repr=False)
     _sent: dict[tuple[int, ...], tuple[Rows, list[Future | None]]] = field(default_factory=dict, init=False, repr=False)
+    _tasks: "TaskNames" = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_tasks", TaskNames(self.client))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -194,6 +212,12 @@ class DaskTable:
         """Return the table with its rows changed, on the workers."""
         return DaskTable(self.client, self.client.map(change, self.parts, pure=False), self.lengths, self.n_columns)
 
+    def place(self, row: int) -> str:
+        """Say where a row stands: its number, and the partition."""
+        stops = np.cumsum(self.lengths)
+        partition = int(np.searchsorted(stops, row, side="right"))
+        return f"row {row} (row {row - int(stops[partition]) + self.lengths[partition]} of partition {partition})"
+
     def map_parts(self, rows: Rows, work: Callable[[Rows], Found]) -> Iterator[tuple[int, Found]]:
         """Work on the parts of ``rows`` where they are, and bring what is found here."""
         found = self.client.gather(self.keep_parts(rows, work))
@@ -220,6 +244,12 @@ class DaskTable:
             self._sent[key] = rows, [self.client.submit(_itself, _without_false(one), pure=False) for one in cut]
         return self._sent[key][1]
 
+    def submit(self, name: str, work: Callable[..., Any], *given: Any, worker: str | None = None) -> Future:
+        """Have a task of a pass done, on a worker if it can; tasks of one name count as one to the scheduler."""
+        return self.client.submit(
+            work, *given, key=self._tasks.next(name), workers=worker, allow_other_workers=worker is not None
+        )
+
     def groups(self) -> list[tuple[str | None, list[int]]]:
         """Return which parts each thread of a worker should take: those that are there, in order."""
         places = self.client.who_has(self.parts)
@@ -233,6 +263,25 @@ class DaskTable:
             for worker, numbers in there.items()
             for taken in np.array_split(numbers, min(threads.get(worker, 1), len(numbers)))
         ]
+
+
+class TaskNames:
+    """Names of the tasks of passes.
+
+    The scheduler keeps a record of every group of tasks for as long as it lives, and a group ends with its last task.
+    So the tasks of all passes over a table are of a few groups, each of which has a task that is kept.
+    """
+
+    def __init__(self, client: Any) -> None:
+        self._client, self._token, self._numbers = client, uuid.uuid4().hex, itertools.count()
+        self._kept: dict[str, Future] = {}
+
+    def next(self, name: str) -> tuple[str, int]:
+        """Return the name of the next task of a group."""
+        group = f"{name}-{self._token}"
+        if name not in self._kept:
+            self._kept[name] = self._client.submit(_itself, None, key=(group, next(self._numbers)))
+        return group, next(self._numbers)
 
 
 def part_rows(values: AnyArray, beside: tuple[FloatArray | None, IntArray | None, BoolArray | None] | None) -> Rows:
@@ -254,9 +303,35 @@ def _itself(value: Found) -> Found:
     return value
 
 
-def _described(part: Any) -> Partition:
-    columns = part.shape[1] if isinstance(part, np.ndarray) else tuple(part.columns)
-    return Partition(len(part), columns)
+def _described(part: Any, declared: Any) -> Partition:
+    if isinstance(part, np.ndarray):
+        return Partition(len(part), part.shape[1] if part.ndim == 2 else 0)
+    columns = tuple(part.columns)
+    numbers = {name for name, kind in declared.dtypes.items() if getattr(kind, "kind", "O") in "iuf"}
+    text = (name for name in columns if name in numbers and _has_text(part[name]))
+    return Partition(len(part), columns, tuple(text))
+
+
+def _has_text(column: Any) -> bool:
+    kind = getattr(column.dtype, "kind", "O")
+    return kind not in "iufb" and any(isinstance(cell, str) for cell in column.to_numpy())
+
+
+def _gathered(client: Any, futures: Sequence[Future], numbers: Sequence[int] | None = None) -> list[Any]:
+    """Return what there is to say of partitions, with these numbers; name the first that cannot be used.
+
+    An error that is none of its cells (a worker that is gone, a package that it lacks) is raised as it is.
+    """
+    try:
+        return list(client.gather(futures))
+    except (ValueError, TypeError) as error:
+        failed = (place for place, future in enumerate(futures) if future.status == "error")
+        place = next(failed, None)
+        if place is None:
+            raise
+        number = place if numbers is None else numbers[place]
+        cause = futures[place].exception()
+        raise ValueError(f"X: partition {number} cannot be used: {cause}") from error
 
 
 def _columns(columns: tuple[Any, ...] | int) -> str:

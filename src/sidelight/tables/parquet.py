@@ -135,6 +135,12 @@ class ParquetTable:
                     yield batch.take(rows[first:last] - start)
                 start += batch.num_rows
 
+    def place(self, row: int) -> str:
+        """Say where a row stands in its file."""
+        file = self._pieces[self._piece_of(row)].file
+        first = next(piece.start for piece in self._pieces if piece.file == file)
+        return f"row {row - first} of {file}"
+
     def _piece_of(self, row: int) -> int:
         return bisect_right(self._starts, row) - 1
 
@@ -247,6 +253,10 @@ class EncodedParquet:
     def mapped(self, change: Callable[[AnyArray], AnyArray]) -> "EncodedParquet":
         """Return the table with a change that is made whenever rows are read."""
         return EncodedParquet(self.source, self.schema, (*self.changes, change))
+
+    def place(self, row: int) -> str:
+        """Say where a row stands: its number, and the file."""
+        return f"row {row} ({self.source.place(row)})"
 
     def map_parts(self, rows: Rows, work: Callable[[Rows], Found]) -> Iterator[tuple[int, Found]]:
         """Work on the table, which has one part: this process reads it."""

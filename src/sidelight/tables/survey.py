@@ -115,7 +115,7 @@ def survey_finite(estimator: BaseEstimator, table: Table, weights: FloatArray | 
         row, column = found.first_bad
         value = table.take(np.array([row]))[0, column]
         names = getattr(estimator, "feature_names_in_", None)
-        where = f"row {row}, column {column}" if names is None else f"row {row}, column {names[column]!r}"
+        where = f"{table.place(row)}, column {column if names is None else repr(names[column])}"
         if np.isfinite(value):
             raise ValueError(f"X contains {value} in {where}, too large to square; rescale the column.")
         kind = "NaN (a missing value)" if np.isnan(value) else "infinity"
@@ -133,7 +133,7 @@ def survey_columns(table: Table, weights: FloatArray | None, schema: Schema) -> 
     if found.first_bad is not None:
         row, column = found.first_bad
         value = table.take(np.array([row]))[0, column]
-        where = f"row {row}, {schema.label(column)}"
+        where = f"{table.place(row)}, {schema.label(column)}"
         if np.isfinite(value):
             raise ValueError(f"X contains {value} in {where}, too large to square; rescale the column.")
         bad = "NaN" if np.isnan(value) else "infinity"
@@ -145,8 +145,8 @@ def survey_columns(table: Table, weights: FloatArray | None, schema: Schema) -> 
             row, column = misfit
             value = table.take(np.array([row]))[0, column]
             raise ValueError(
-                f"X contains {value:g} in row {row}, {schema.label(column)}, which is {name} and takes {kind.takes}; "
-                "correct it, or give the column another family."
+                f"X contains {value:g} in {table.place(row)}, {schema.label(column)}, which is {name} and takes "
+                f"{kind.takes}; correct it, or give the column another family."
             )
     return found
 

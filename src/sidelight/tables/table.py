@@ -53,6 +53,9 @@ class Table(Protocol):
     def mapped(self, change: Callable[[AnyArray], AnyArray]) -> "Table":
         """Return the table whose rows are what ``change`` makes of some rows at a time, (m, d) to (m, d)."""
 
+    def place(self, row: int) -> str:
+        """Say where a row stands: its number, and the file or partition that has it."""
+
     def map_parts(self, rows: "Rows", work: Callable[["Rows"], Found]) -> Iterator[tuple[int, Found]]:
         """Work on the parts of ``rows``, which are of this table, where they are, in order.
 
@@ -214,6 +217,10 @@ class ArrayTable:
     def mapped(self, change: Callable[[AnyArray], AnyArray]) -> "ArrayTable":
         """Return what becomes of the rows: a copy in memory."""
         return ArrayTable(np.concatenate([change(self.take(chunk)) for chunk in self.chunks()]))
+
+    def place(self, row: int) -> str:
+        """Say where a row stands."""
+        return f"row {row}"
 
     def map_parts(self, rows: Rows, work: Callable[[Rows], Found]) -> Iterator[tuple[int, Found]]:
         """Work on the table, which has one part."""

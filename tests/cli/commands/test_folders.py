@@ -57,11 +57,12 @@ def test_a_folder_gives_what_one_file_gives(customers):
     )
     told = run("fit", customers / "folder", *options, "-o", customers / "r1")
     assert "report.html is left out" in told.output
-    run("fit", customers / "one.parquet", *options, "--model", "bayesian", "--no-report", "-o", customers / "r2")
+    run("fit", customers / "one.parquet", *options, "--no-report", "-o", customers / "r2")
     first, second = ((customers / name / "clusters.csv").read_text() for name in ("r1", "r2"))
     assert first == second
     summary = json.loads((customers / "r1" / "summary.json").read_text())
     assert summary["rows"] == 240
+    assert summary["model"] == "guided"
     assert summary["statements"]["labels"] == 15
 
     run("predict", customers / "r1", customers / "folder", "-o", customers / "p1.csv")
@@ -75,7 +76,7 @@ def test_a_folder_gives_what_one_file_gives(customers):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--model", "guided"], "--model guided takes tables in one file, not folders; choose bayesian"),
+        (["--model", "labelled"], "--model labelled takes tables in one file, not folders; choose guided or bayesian"),
         (["--categorical", "visits"], "--categorical visits, but the column holds int64"),
         (["--label-column", "klass"], "did you mean 'class'?"),
     ],

@@ -130,6 +130,55 @@ def test_other_mixtures_on_a_cluster(client, name):
     np.testing.assert_array_equal(np.asarray(found.labels_), expected["labels_"])
 
 
+def test_guided_mixture_on_a_cluster(client, case):
+    X, side, _ = case
+    table = dask_array.from_array(X, chunks=(500, 3))
+    expected, found = (sl.GuidedMixture(random_state=0).fit(given, side=side) for given in (X, table))
+    assert found.labels_.chunks == ((500, 500, 200),)
+    np.testing.assert_array_equal(found.labels_.compute(), expected.labels_)
+    np.testing.assert_allclose(found.posterior_.compute(), expected.posterior_, atol=1e-9)
+    assert str(found.violations_) == str(expected.violations_)
+    np.testing.assert_array_equal(found.predict(table).compute(), expected.predict(X))
+    np.testing.assert_allclose(found.predict_proba(table).compute(), expected.predict_proba(X), atol=1e-9)
+    opinions = found.expert_probabilities(table)
+    np.testing.assert_allclose(opinions["linear"].compute(), expected.expert_probabilities(X)["linear"], atol=1e-9)
+    assert found.score(table, side.labels) == expected.score(X, side.labels)
+
+
+class InBatches(sl.LabelledMixture):
+    """A mixture to which a small table is large."""
+
+    def _batch_rows(self, n_rows, n_columns):
+        return n_rows // 2
+
+
+def test_steps_on_batches_are_the_same_on_a_cluster(client):
+    X = np.random.default_rng(7).normal(size=(3000, 2)) + 3 * (np.arange(3000) % 2)[:, None]
+    y = np.where(np.arange(3000) % 300 < 2, np.arange(3000) % 2, -1)
+    one, other = (
+        InBatches(2, covariance_type="full", random_state=0).fit(given, y)
+        for given in (X, dask_array.from_array(X, chunks=(700, 2)))
+    )
+    np.testing.assert_allclose(other.means_, one.means_, rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(other.labels_.compute(), one.labels_)
+
+
+@pytest.mark.filterwarnings("ignore:The bound was still rising")
+def test_the_scheduler_forgets_passes(client):
+    def records(dask_scheduler):
+        spans = dask_scheduler.extensions["spans"].spans.values()
+        return len(dask_scheduler.tasks), sum(len(span.groups) for span in spans)
+
+    X = dask_array.from_array(np.random.default_rng(0).normal(size=(400, 2)), chunks=(100, 2))
+    seen = []
+    sl.LabelledMixture(
+        2, max_iter=30, tol=0, random_state=0, callbacks=[lambda _: seen.append(client.run_on_scheduler(records))]
+    ).fit(X)
+    tasks, groups = np.transpose(seen)
+    assert len(set(groups[1:])) == 1
+    assert tasks[15:].max() <= tasks[:15].max() + 3  # those of one pass may wait to be forgotten
+
+
 def test_mixed_columns_and_powers_on_a_cluster(client):
     random = np.random.default_rng(2)
     frame = pd.DataFrame(
@@ -186,6 +235,14 @@ def test_the_command_line_on_a_cluster(client, tmp_path):
         assert result.exit_code == 0, result.output
         assert list((tmp_path / f"{name}.c").glob("pass-*"))
     assert (tmp_path / "here" / "clusters.csv").read_text() == (tmp_path / "there" / "clusters.csv").read_text()
+    for name, options in (("here", []), ("there", ["--cluster", client.scheduler.address])):
+        given = ["predict", str(tmp_path / "here"), str(tmp_path / "t"), *options, "-o", str(tmp_path / f"{name}.csv")]
+        result = CliRunner().invoke(main, given)
+        assert result.exit_code == 0, result.output
+    assert (tmp_path / "here.csv").read_text() == (tmp_path / "there.csv").read_text()
+    guided = ["fit", str(tmp_path / "t"), "--cluster", client.scheduler.address, "-o", str(tmp_path / "guided")]
+    assert CliRunner().invoke(main, guided).exit_code == 0
+    assert sl.load(tmp_path / "guided" / "model").n_clusters_ == 2
     refused = CliRunner().invoke(main, ["fit", str(tmp_path / "t" / "0.parquet"), "--cluster", "local"])
     assert refused.exit_code == 2
     assert "--cluster is for a folder" in refused.output
@@ -195,7 +252,7 @@ class TestErrors:
     def test_a_bad_cell_is_named(self, client):
         X = np.random.default_rng(0).normal(size=(100, 2))
         X[77, 1] = np.inf
-        with pytest.raises(ValueError, match="infinity in row 77, column 1"):
+        with pytest.raises(ValueError, match=r"infinity in row 77 \(row 17 of partition 2\), column 1"):
             sl.BayesianMixture(2).fit(dask_array.from_array(X, chunks=(30, 2)))
 
     def test_a_partition_with_other_columns_is_named(self, client):
@@ -206,13 +263,41 @@ class TestErrors:
         with pytest.raises(ValueError, match="partition 1 has the columns 'a', but the collection declares"):
             sl.BayesianMixture(2).fit(table)
 
+    def test_an_array_with_other_columns_is_named(self, client):
+        from dask import delayed
+
+        parts = [np.ones((4, 2)), np.ones((4, 3)), np.ones((4, 2))]
+        table = dask_array.concatenate([dask_array.from_delayed(delayed(part), (4, 2), float) for part in parts])
+        with pytest.raises(ValueError, match="partition 1 has 3 columns, but the collection declares 2 columns"):
+            sl.BayesianMixture(2).fit(table)
+
+    def test_text_among_numbers_is_named(self, client):
+        from dask import delayed
+
+        frames = [pd.DataFrame({"a": [1.0, 2.0], "b": [2.0, 1.0]}), pd.DataFrame({"a": [1.0], "b": ["n/a"]})]
+        table = dask_frame.from_delayed([delayed(frame) for frame in frames], meta=frames[0], verify_meta=False)
+        with pytest.raises(ValueError, match="partition 1 has text in column 'b'"):
+            sl.BayesianMixture(2).fit(table)
+
+    def test_a_partition_that_cannot_be_made_is_named(self, client):
+        from dask import delayed
+
+        def refuse():
+            raise ValueError("the file is damaged")
+
+        pieces = [
+            dask_array.from_delayed(made, (4, 2), float) for made in (delayed(np.ones)((4, 2)), delayed(refuse)())
+        ]
+        with pytest.raises(ValueError, match="partition 1 cannot be used: the file is damaged"):
+            sl.BayesianMixture(2).fit(dask_array.concatenate(pieces))
+
     def test_no_rows(self, client):
         with pytest.raises(ValueError, match="no rows in any partition"):
             sl.BayesianMixture(2).fit(dask_array.empty((0, 2), chunks=(1, 2)))
 
     def test_estimators_that_need_memory(self, client):
-        with pytest.raises(ValueError, match=r"GuidedMixture needs its table in memory.*\.compute\(\)"):
-            sl.GuidedMixture().fit(dask_array.ones((10, 2), chunks=(5, 2)))
+        with pytest.raises(ValueError, match=r"SeededKMeans needs its table in memory.*\.compute\(\)"):
+            sl.SeededKMeans(2).fit(dask_array.ones((10, 2), chunks=(5, 2)), [0, 1] * 5)
 
 
 class Number:

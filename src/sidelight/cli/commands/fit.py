@@ -119,7 +119,7 @@ _ROWS_AT_ONCE = 1_000_000
 @click.option(
     "--model",
     type=click.Choice(list(MODELS)),
-    help="The model; by default guided, or bayesian for a folder and where --noise, --power or --no-power is given.",
+    help="The model; by default guided, or bayesian where --noise, --power, --no-power or --checkpoint is given.",
 )
 @click.option(
     "--clusters",
@@ -170,7 +170,8 @@ _ROWS_AT_ONCE = 1_000_000
 def fit(output: Path, report: bool, force: bool, quiet: bool, as_json: bool, **asked: Any) -> None:
     """Cluster TABLE (CSV, Parquet, .xlsx and others) with the labels and judged pairs there are.
 
-    A folder of Parquet files is read part by part, and may be larger than memory; it is fitted by --model bayesian.
+    A folder of Parquet files is read part by part, and may be larger than memory; it is fitted by --model guided or
+    bayesian.
 
     Writes a folder with clusters.csv (cluster, name and probability of every row, and which statements the result
     breaks), report.html, the model for sidelight predict, the rows for sidelight ask, and summary.json.
@@ -178,7 +179,9 @@ def fit(output: Path, report: bool, force: bool, quiet: bool, as_json: bool, **a
     began = time.perf_counter()
     request = FitRequest(**asked)
     in_files = request.table.is_dir()
-    model_name = chosen_model(request.model, power=request.power, noise=request.noise, in_files=in_files)
+    model_name = chosen_model(
+        request.model, power=request.power, noise=request.noise, checkpoint=request.checkpoint, in_files=in_files
+    )
     request = request._replace(model=model_name)
     terminal = Terminal(quiet=quiet, as_json=as_json)
     check_folder_free(output, force=force, ours=is_result, what="sidelight result")

@@ -1,5 +1,6 @@
 """How the rows of a table are assigned where the table is: on a cluster, results stay there and are Dask arrays."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
@@ -38,10 +39,10 @@ class ClusterResults:
     held_evidence: float = 0.0
 
     @classmethod
-    def of(cls, rows: Rows, visit: Visit, wanted: Wanted) -> "ClusterResults":
+    def of(cls, rows: Rows, assign: Callable[[Rows], Results], wanted: Wanted) -> "ClusterResults":
         """Assign the rows of a table that take part in a pass, on the workers."""
         assert isinstance(rows.table, DaskTable)
-        return cls(rows.table, wanted, rows.table.keep_parts(rows, partial(part_results, visit=visit, wanted=wanted)))
+        return cls(rows.table, wanted, rows.table.keep_parts(rows, assign))
 
     def with_rows(self, found: Assignment) -> "ClusterResults":
         """Return the results with those of scattered rows filled in."""
@@ -62,20 +63,15 @@ class ClusterResults:
         return np.asarray(np.sum(self._gathered(_sizes_of), axis=0))
 
     def numbered(self, order: IntArray) -> "ClusterResults":
-        """Return the results with every class under its place in an order; noise stays -1."""
-        return replace(self, parts=self.table.client.map(_numbered, self.parts, order=order, pure=False))
+        """Return the results with every class of an order under its place in it; noise stays -1."""
+        parts = self.table.client.map(_numbered, self.parts, order=order, pure=False)
+        return replace(self, wanted=self.wanted._replace(n_classes=len(order)), parts=parts)
 
     def array(self, name: str) -> Any:
         """Return a field of the results of all rows as a Dask array with the partitions of the table that have rows."""
-        dask_array = import_module("dask.array")
         futures = self.table.client.map(_field_of, self.parts, name=name, pure=False)
         width = (self.wanted.n_classes,) if name == "posterior" else ()
-        dtype = np.int32 if name == "labels" else np.float64
-        pieces = [
-            dask_array.from_delayed(future, (part.stop - part.start, *width), dtype)
-            for future, part in zip(futures, self.table.ranges, strict=True)
-        ]
-        return dask_array.concatenate(pieces)
+        return dask_columns(self.table, futures, width, np.int32 if name == "labels" else np.float64)
 
     def labels_for(self, side: SideInformation) -> LabelArray:
         """Return the labels of the rows with statements, brought here, among zeros (n,)."""
@@ -101,13 +97,24 @@ class ClusterResults:
         return self.table.client.gather(self.table.client.map(ask, self.parts, pure=False))
 
 
+def dask_columns(table: DaskTable, futures: Sequence[Future], width: tuple[int, ...], dtype: Any) -> Any:
+    """Return arrays (rows, *width), one for each part of a table, as a Dask array."""
+    dask_array = import_module("dask.array")
+    pieces = [
+        dask_array.from_delayed(future, (part.stop - part.start, *width), dtype)
+        for future, part in zip(futures, table.ranges, strict=True)
+    ]
+    return dask_array.concatenate(pieces)
+
+
 def results_of(mixture: Mixture, state: MixtureState, wanted: Wanted) -> RowResults:
     """Pass over the rows that no coupling takes, and return how they are assigned."""
     table = mixture.rows.table
     if isinstance(table, DaskTable):
-        return ClusterResults.of(mixture.alone, mixture.visit(state), wanted)
-    assign = mixture.assign_predictively if wanted.predictive else mixture.assign_alone
-    return Results.of(table, assign(state), wanted)
+        assign = partial(part_results, visit=mixture.visit(state), wanted=wanted)
+        return ClusterResults.of(mixture.alone, assign, wanted)
+    visited = mixture.assign_predictively if wanted.predictive else mixture.assign_alone
+    return Results.of(table, visited(state), wanted)
 
 
 def part_results(rows: Rows, visit: Visit, wanted: Wanted) -> Results:

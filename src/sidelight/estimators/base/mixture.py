@@ -21,6 +21,7 @@ from sidelight.estimators.base.model import Ascent, Fitted, Model, Plan
 from sidelight.estimators.base.prediction import FittedMixture
 from sidelight.estimators.base.reading import POWER_CHOICES
 from sidelight.estimators.base.results import Wanted
+from sidelight.estimators.starts.batches import rows_of_large_table
 from sidelight.estimators.starts.outliers import outlying_rows, steady_survey
 from sidelight.estimators.starts.sample import Problem, Sample, StartRows, embedding, start_rows
 from sidelight.families.noise import NoiseFamily
@@ -29,6 +30,7 @@ from sidelight.inference.executors.choice import executor_for
 from sidelight.inference.executors.threads import one_blas_thread
 from sidelight.inference.journal import Journal
 from sidelight.inference.loop import Recorder, ascend_from, refuse_unbounded, warn_unless_converged
+from sidelight.inference.minibatches import batch_rows, step_on_batches
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.progress import Callback
 from sidelight.inference.protocols import AnyFamily
@@ -132,6 +134,10 @@ class MixtureEstimator(FittedMixture):
         """Return the columns whose outliers must not shape priors and starts; none by default."""
         return np.empty(0, dtype=np.int64)
 
+    def _batch_rows(self, n_rows: int, n_columns: int) -> int:
+        """Return how many rows the batches have that a fit steps on before it passes over all rows; 0 for none."""
+        return batch_rows(n_rows, n_columns)
+
     def _total_weight(self, mixture: Mixture, survey: Survey) -> float:
         """Return how many rows the objective counts for."""
         return survey.total
@@ -219,12 +225,19 @@ class MixtureEstimator(FittedMixture):
         mixture = self._mixture(problem, family, layout, backend)
         sample = self._sample(few, family, layout, survey, backend, random)
         total = self._total_weight(mixture, survey)
+        large = rows_of_large_table(
+            problem,
+            lambda part: self._mixture(part, family, layout, backend),
+            self._batch_rows(*problem.table.shape),
+            random,
+        )
 
         recorder = Recorder(total, self.keep_history)
 
         def start(number: int) -> MixtureState:
             recorder.follow(number)
-            return begin(number, mixture, sample)
+            state = begin(number, mixture, sample)
+            return state if large is None else step_on_batches(large.batches, state, self.tol)
 
         leaps = self.accelerate and can_overrelax(mixture)
         ascent = partial(leap_from, mixture=mixture) if leaps else partial(ascend_from, step=recorder.watch(mixture))
@@ -236,7 +249,7 @@ class MixtureEstimator(FittedMixture):
             callbacks=self._watchers(self.callbacks),
             verbose=self.verbose,
         )
-        return Ascent(Fit(mixture, trace), sample, total, recorder)
+        return Ascent(Fit(mixture, trace), sample, total, recorder, None if large is None else large.stand_in)
 
     def _mixture(self, problem: Problem, family: AnyFamily, layout: Layout, backend: Backend) -> Mixture:
         """Put family, weights and couplings together on some rows."""

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from sidelight._typing import FloatArray, IntArray
 from sidelight.estimators.base.clusters import Layout
-from sidelight.estimators.starts.sample import Sample
+from sidelight.estimators.starts.sample import Problem, Sample
 from sidelight.inference.loop import Recorder
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.protocols import AnyFamily, Coupling, RowCoupling, Weights
@@ -71,9 +71,13 @@ class Fitted(NamedTuple):
 
 
 class Ascent(NamedTuple):
-    """Where the ascent from the starts led, the sample it started from, and who records its steps."""
+    """Where the ascent from the starts led, the sample it started from, and who records its steps.
+
+    Of a large table, ``stand_in`` has rows from all over it, weighted so that they count for all.
+    """
 
     fit: Fit
     sample: Sample
     total_weight: float
     recorder: Recorder
+    stand_in: Problem | None = None

@@ -60,7 +60,11 @@ class RowResults(Protocol):
         """Return the number of rows of each class, without noise."""
 
     def numbered(self, order: IntArray) -> Self:
-        """Give every class its place in an order as its number; noise stays -1."""
+        """Give every class its place in an order as its number; noise stays -1.
+
+        Classes that the order leaves out must have no rows. Probabilities are then those given that a row is of one of
+        the others.
+        """
 
     def array(self, name: str) -> Any:
         """Return "labels", "posterior", "log_density" or "noise" of all rows, which must have been kept."""
@@ -70,6 +74,12 @@ class RowResults(Protocol):
 
 
 _PART_ROWS = 1_000_000
+
+
+def row_array(table: Table, shape: tuple[int, ...], dtype: Any) -> AnyArray:
+    """Return an array to be filled, as long as a table; in memory only where the table is, or the array is small."""
+    large = math.prod(shape) * np.dtype(dtype).itemsize > LARGEST_KEPT
+    return scratch_array(shape, dtype) if large and not table.in_memory else np.empty(shape, dtype)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,8 +116,7 @@ class Results:
         n_rows, classes, n_classes = table.shape[0], wanted.classes, wanted.n_classes
 
         def array(shape: tuple[int, ...], dtype: Any = np.float64) -> AnyArray:
-            large = math.prod(shape) * np.dtype(dtype).itemsize > LARGEST_KEPT
-            return scratch_array(shape, dtype) if large and not table.in_memory else np.empty(shape, dtype)
+            return row_array(table, shape, dtype)
 
         return cls(
             classes,
@@ -183,14 +192,19 @@ class Results:
         return counts[1:]
 
     def numbered(self, order: IntArray) -> Self:
-        """Give every class its place in an order as its number; noise stays -1."""
-        with_noise = np.append(-1, np.argsort(order))
+        """Give every class of an order its place in it as its number; noise stays -1."""
+        with_noise = np.full(self.n_classes + 1, -1)
+        with_noise[order + 1] = np.arange(len(order))
         for part in self._parts():
             self.labels[part] = with_noise[self.labels[part] + 1]
             if self.posterior is not None:
-                self.posterior[part] = np.take(self.posterior[part], order, axis=1)
+                kept = np.take(self.posterior[part], order, axis=1)
+                if len(order) < self.n_classes:
+                    kept /= kept.sum(axis=1, keepdims=True)
+                self.posterior[part, : len(order)] = kept
             self._give_back(part)
-        return self
+        posterior = None if self.posterior is None else self.posterior[:, : len(order)]
+        return replace(self, n_classes=len(order), posterior=posterior)
 
     def labels_for(self, side: SideInformation) -> LabelArray:
         """Return labels (n,), right at least for the rows with statements."""

@@ -394,38 +394,46 @@ class BayesianMixture(KeptHistory, NoiseComponent, AnnotatedFit, StreamFollower)
 
         Where all components belong to labels, there is no other class for rows without labels to find, and they pull
         the classes of a mixture that fits badly away from their labels. They then count less: in another fit where
-        structure and number are searched for and labels are not very few, else in further steps if they do pull.
+        structure and number are searched for, labels are not very few and rows not very many, else in further steps if
+        they do pull.
         """
-        fitted = self._settled(ascent, problem)
+        fit, classes = self._settled(ascent, problem)
+        fitted = Fitted(fit, ascent.total_weight, classes)
         n_labels = len(problem.side.label_names)
-        if self.unlabelled_weight != "auto" or not n_labels or int(fitted.classes.max()) >= n_labels:
+        if self.unlabelled_weight != "auto" or not n_labels or int(classes.max()) >= n_labels:
             return fitted
         light = problem.with_unlabelled_weight(_LIGHT_WEIGHT)
-        if self._searches() and np.count_nonzero(problem.side.labels >= 0) >= _LABELS_PER_CLASS * n_labels:
-            return self._settled(self._ascend(light, survey, first_start=self.n_init + 1), light)
-        if pulls_away(fitted.fit, problem.side, fitted.classes):
-            mixture = fitted.fit.mixture
-            layout = Layout(among_clusters(mixture).classes, 0)
-            lighter = self._mixture(light, mixture.family, layout, mixture.backend)
+        enough = np.count_nonzero(problem.side.labels >= 0) >= _LABELS_PER_CLASS * n_labels
+        if self._searches() and enough and ascent.stand_in is None:
+            again = self._ascend(light, survey, first_start=self.n_init + 1)
+            fit, classes = self._settled(again, light)
+            return Fitted(fit, again.total_weight, classes)
+        if pulls_away(fit, problem.side, classes):
+            layout = Layout(among_clusters(fit.mixture).classes, 0)
+            lighter = self._mixture(light, fit.mixture.family, layout, fit.mixture.backend)
             steps = Steps.after(ascent, self.max_iter, self.tol, self._watchers(self.callbacks))
-            return fitted._replace(fit=steps.take(lighter, fitted.fit.trace, "settling"))
+            return fitted._replace(fit=steps.take(lighter, fit.trace, "settling"))
         return fitted
 
-    def _settled(self, ascent: Ascent, problem: Problem) -> Fitted:
+    def _settled(self, ascent: Ascent, problem: Problem) -> tuple[Fit, IntArray]:
         """Learn the prior, prune, and give each component its class."""
         steps = Steps.after(ascent, self.max_iter, self.tol, self._watchers(self.callbacks))
-        fit = self._pruned(with_learned_prior(ascent.fit, steps), ascent.total_weight, problem.side, steps)
+        fit = self._pruned(with_learned_prior(ascent.fit, steps), ascent, problem.side, steps)
         self._history = ascent.recorder.of(fit.trace.start)
-        return Fitted(fit, ascent.total_weight, classes_of(fit, problem.side))
+        return fit, classes_of(fit, problem.side)
 
-    def _pruned(self, fit: Fit, total_weight: float, side: SideInformation, steps: Steps) -> Fit:
+    def _pruned(self, fit: Fit, ascent: Ascent, side: SideInformation, steps: Steps) -> Fit:
         """Drop and merge components where that raises the bound; then drop those that are too small."""
         if self.prune:
-            fit = pruned(fit, steps)
+            rehearsal = None
+            if ascent.stand_in is not None:
+                layout = Layout(among_clusters(fit.mixture).classes, 0)
+                rehearsal = self._mixture(ascent.stand_in, fit.mixture.family, layout, fit.mixture.backend)
+            fit = pruned(fit, steps, rehearsal)
         if self.min_cluster_size == 1:
             return fit
         share = self.min_cluster_size < 1
-        least = self.min_cluster_size * total_weight if share else self.min_cluster_size
+        least = self.min_cluster_size * ascent.total_weight if share else self.min_cluster_size
         return without_small(fit, least, side, steps)
 
     # --- the stream --------------------------------------------------------------------------------------------------
@@ -434,6 +442,6 @@ class BayesianMixture(KeptHistory, NoiseComponent, AnnotatedFit, StreamFollower)
         """Return the fit to the first batch of a stream."""
         ascent = self._ascend(batch, survey)
         steps = Steps.after(ascent, self.max_iter, self.tol, self._watchers(self.callbacks))
-        fit = self._pruned(ascent.fit, ascent.total_weight, batch.side, steps)
+        fit = self._pruned(ascent.fit, ascent, batch.side, steps)
         self._history = ascent.recorder.of(fit.trace.start)
         return fit

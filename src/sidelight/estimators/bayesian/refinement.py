@@ -61,8 +61,8 @@ def with_learned_prior(fit: Fit, steps: Steps) -> Fit:
     return steps.take(better, trace._replace(state=better.maximise(expectation, trace.state)), "prior")
 
 
-def pruned(fit: Fit, steps: Steps) -> Fit:
-    """Drop and merge components where that raises the bound."""
+def pruned(fit: Fit, steps: Steps, rehearsal: Mixture | None = None) -> Fit:
+    """Drop and merge components where that raises the bound; of a large table, some rows are looked at first."""
     watch, max_iter, tol, callbacks = steps
     family = fit.mixture.family
     assert isinstance(family, ConjugateFamily | NoiseFamily)
@@ -76,6 +76,7 @@ def pruned(fit: Fit, steps: Steps) -> Fit:
         tol=tol,
         callbacks=callbacks,
         n_fixed=_n_fixed(fit),
+        rehearsal=rehearsal,
     )
 
 

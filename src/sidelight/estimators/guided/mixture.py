@@ -15,23 +15,31 @@ from sidelight.estimators.base.all_or_nothing import all_or_nothing
 from sidelight.estimators.base.clusters import cluster_order
 from sidelight.estimators.base.kept import KeptPosterior
 from sidelight.estimators.base.reading import TableReader
+from sidelight.estimators.base.results import RowResults, Wanted
 from sidelight.estimators.bayesian.mixture import BayesianMixture
 from sidelight.estimators.guided.annotated import consult_with_annotators
-from sidelight.estimators.guided.core import Core, core_of
+from sidelight.estimators.guided.assignment import (
+    among_all,
+    assigned,
+    core_of_table,
+    expert_columns,
+    log_shares_at,
+)
+from sidelight.estimators.guided.core import Core
 from sidelight.estimators.guided.doubts import HeldOutScores, warn_of_doubts
 from sidelight.estimators.guided.guidance import Earlier, Found, Guidance, Request, guide
 from sidelight.estimators.guided.link_beliefs import believe_links
 from sidelight.estimators.guided.numbering import in_earlier_order
 from sidelight.estimators.registry import register
 from sidelight.estimators.starts.sample import Problem
-from sidelight.experts.expert import normalised
 from sidelight.inference.executors.threads import one_blas_thread
 from sidelight.inference.progress import Callback
+from sidelight.inference.protocols import Assignment
 from sidelight.metrics import Suspicions, Violations, violations
 from sidelight.side import SideInformation
 from sidelight.side.transforms import gathered
 from sidelight.tables.schema import FamilyChoice
-from sidelight.tables.table import Table
+from sidelight.tables.table import Rows, Table
 from sidelight.tables.validation import check_integer, check_number, read_weights
 
 # With more columns, components differ in a subspace.
@@ -125,6 +133,7 @@ class GuidedMixture(KeptPosterior, TableReader):
     )
 
     takes_missing = True
+    takes_sources = True
 
     def __init__(
         self,
@@ -167,8 +176,9 @@ class GuidedMixture(KeptPosterior, TableReader):
 
         Parameters
         ----------
-        X : (n, d) array, memory-mapped array or data frame
-            The table.
+        X : (n, d) array, memory-mapped array, data frame, path, ParquetTable or Dask collection
+            The table. Experts learn from some thousand rows at most, those with statements first. All rows are then
+            assigned part by part where the table is; see :class:`BayesianMixture` for tables that are not in memory.
         y : (n,) array, optional
             Partial labels; -1, or None or NaN, where a row has none.
         must_link, cannot_link : pairs, optional
@@ -195,15 +205,11 @@ class GuidedMixture(KeptPosterior, TableReader):
         self.annotation_report_: AnnotatorReport | None = None
         with one_blas_thread():
             self._survey(problem.table, problem.weights)
-            suspicions = None
             if problem.side.is_empty:
+                del problem  # on a cluster it holds the table, which the mixture reads for itself
                 self._fit_without_guidance(X, sample_weight)
             else:
-                suspicions = self._fit_guided(problem)
-        broken: Violations = violations(problem.side, self.labels_)
-        if suspicions is not None:
-            broken = replace(broken, suspicions=suspicions)
-        self.violations_ = broken
+                self._fit_guided(problem)
         return self
 
     def _check_parameters(self) -> None:
@@ -246,6 +252,7 @@ class GuidedMixture(KeptPosterior, TableReader):
         self._guidance: Guidance | None = None
         self._memory: dict[str, AnyArray] = {}
         self.labels_ = mixture.labels_
+        self.violations_: Violations = mixture.violations_
         self._posterior = mixture._posterior
         self.n_clusters_ = mixture.n_clusters_
         self._name_clusters(np.empty(0, dtype=object), np.arange(mixture.n_clusters_))
@@ -258,41 +265,50 @@ class GuidedMixture(KeptPosterior, TableReader):
 
     # --- with side information ---------------------------------------------------------------------------------------
 
-    def _fit_guided(self, problem: Problem, opinions: FloatArray | None = None) -> Suspicions | None:
-        """Ask the experts, and let links decide together with them; let annotators, who err, decide with them too.
-
-        Returns which links seem wrong.
-        """
+    def _fit_guided(self, problem: Problem, opinions: FloatArray | None = None) -> None:
+        """Ask the experts, and let links decide together with them; let annotators, who err, decide with them too."""
         random = check_random_state(self.random_state)
-        suspicions = None
+        suspicions, cores = None, []
+
+        def consult(agreed: Problem) -> tuple[Found, FloatArray]:
+            cores.append(core_of_table(agreed.side, agreed.weights, random))
+            return self._consult(agreed, cores[-1], problem.side, random)
+
         if problem.side.annotations is None:
-            found, log_shares = self._consult(problem, random)
+            found, log_shares = consult(problem)
             mentioned, shares, wrong, _ = believe_links(log_shares, problem.side, found.link_error)
             if len(wrong):
                 suspicions = Suspicions.of(problem.side, wrong)
         else:
-            heard = consult_with_annotators(problem, lambda agreed: self._consult(agreed, random), opinions)
+            heard = consult_with_annotators(problem, consult, opinions)
             found, log_shares, mentioned, shares, self.annotation_report_ = heard
             self.annotators_ = self.annotation_report_.annotators
-        posterior = np.exp(log_shares)
-        posterior[mentioned] = shares
-        labels = posterior.argmax(axis=1).astype(np.int32)
+        known = _known_rows(cores[-1], problem.side)
+        posterior = np.exp(log_shares[known])
+        posterior[np.searchsorted(known, mentioned)] = shares
+        n_classes = found.guidance.n_classes
+        kept = self._keeps_posterior(problem.n_rows, n_classes)
+        left_out = np.zeros(problem.n_rows, dtype=bool)
+        left_out[known] = True
+        wanted = Wanted(np.arange(n_classes), n_classes, keep_posterior=kept)
+        results = assigned(Rows(problem.table, left_out=left_out), found.guidance, wanted)
+        results = results.with_rows(Assignment(known, posterior, 0.0))
 
-        names, sizes = problem.side.label_names, np.bincount(labels, minlength=found.guidance.n_classes)
+        names, sizes = problem.side.label_names, results.sizes()
         order = cluster_order(names, sizes)
         if self.n_clusters is None:
             # A class without rows or labels has come to nothing.
             order = order[(sizes[order] > 0) | (order < len(names))]
         earlier = self._earlier_labels(problem.n_rows)
         if earlier is not None and not len(names):
-            order = in_earlier_order(labels, earlier, order)
+            order = in_earlier_order(np.asarray(results.array("labels")), np.asarray(earlier), order)
+        results = results.numbered(order)
         self.mixture_ = None
         self._guidance = found.guidance.reordered(order)
-        number = np.zeros(len(sizes), dtype=np.int32)
-        number[order] = np.arange(len(order))
-        self.labels_ = number[labels]
-        kept = self._keeps_posterior(problem.n_rows, len(order))
-        self._posterior = normalised(posterior[:, order]) if kept else None
+        self.labels_ = results.array("labels")
+        self._posterior = results.array("posterior") if kept else None
+        broken = violations(problem.side, results.labels_for(problem.side))
+        self.violations_ = broken if suspicions is None else replace(broken, suspicions=suspicions)
         self.n_clusters_ = len(order)
         self._name_clusters(names, order)
         self.expert_weights_ = {
@@ -303,7 +319,6 @@ class GuidedMixture(KeptPosterior, TableReader):
         self.n_iter_, self.converged_ = len(found.course), True
         warn_of_doubts(found.scores, stacklevel=5)
         self.link_error_ = found.link_error if len(problem.side.must_link) + len(problem.side.cannot_link) else 0.0
-        return suspicions
 
     def _earlier_labels(self, n_rows: int) -> LabelArray | None:
         """Return the clusters of an earlier fit to a table of that length, where the fit is to go on from there."""
@@ -350,14 +365,18 @@ class GuidedMixture(KeptPosterior, TableReader):
         if named:
             raise ValueError(f"side names the class {named[0]!r}, which the model does not have; use fit.")
         with one_blas_thread():
-            opinions = np.log(np.maximum(self.predict_proba(X), np.finfo(float).tiny))
+            rows = np.flatnonzero(problem.side.mentioned)
+            opinions = among_all(problem.table, rows, log_shares_at(problem.table, rows, self._guidance))
             self._fit_guided(problem, opinions)
-        self.violations_ = violations(problem.side, self.labels_)
         return self
 
-    def _consult(self, problem: Problem, random: np.random.RandomState) -> tuple[Found, FloatArray]:
-        """Let experts learn, and return what they found and the log probabilities (n, classes) of all rows."""
-        core = core_of(problem.side, problem.weights, random)
+    def _consult(
+        self, problem: Problem, core: Core, side: SideInformation, random: np.random.RandomState
+    ) -> tuple[Found, FloatArray]:
+        """Let experts learn from the core, and return what they found and log probabilities (n, classes).
+
+        These are right for the rows of the core and those that ``side`` mentions; others are not asked about yet.
+        """
         cells = problem.table.gather(core.rows)
         weights = np.ones(len(core.rows)) if problem.weights is None else problem.weights[core.rows]
         found = guide(
@@ -371,11 +390,9 @@ class GuidedMixture(KeptPosterior, TableReader):
             self._earlier(problem, core, cells),
         )
         self._memory = {"memberships": found.memberships, "digest": np.array(joblib.hash(cells))}
-        log_shares = np.empty((problem.n_rows, found.guidance.n_classes))
-        if len(core.rows) < problem.n_rows:
-            for chunk in problem.table.chunks():
-                log_shares[chunk] = found.guidance.log_shares(problem.table.take(chunk))
-                problem.table.release(chunk)
+        known = _known_rows(core, side)
+        others = np.setdiff1d(known, core.rows)
+        log_shares = among_all(problem.table, others, log_shares_at(problem.table, others, found.guidance))
         log_shares[core.rows] = found.log_shares
         return found, log_shares
 
@@ -383,22 +400,25 @@ class GuidedMixture(KeptPosterior, TableReader):
 
     def predict_clusters(self, X: Any) -> LabelArray:
         """Return the number of the cluster of each row of a table, by the experts alone."""
-        return self.predict_proba(X).argmax(axis=1).astype(np.int32)
+        check_is_fitted(self)
+        if self.mixture_ is not None:
+            return self.mixture_.predict_clusters(X)
+        return self._assign(X, keep_posterior=False).array("labels")
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probability of each cluster for each row of a table, by the experts alone."""
         check_is_fitted(self)
         if self.mixture_ is not None:
             return self.mixture_.predict_proba(X)
+        return self._assign(X, keep_posterior=True).array("posterior")
+
+    def _assign(self, X: Any, *, keep_posterior: bool) -> RowResults:
+        """Return how the experts alone assign the rows of a table."""
         assert self._guidance is not None
         table: Table = self._read_table(X, reset=False)
         self._survey(table, None)
-        found = np.empty((table.shape[0], self.n_clusters_))
-        with one_blas_thread():
-            for chunk in table.chunks():
-                found[chunk] = np.exp(self._guidance.log_shares(table.take(chunk)))
-                table.release(chunk)
-        return found
+        wanted = Wanted(np.arange(self.n_clusters_), self.n_clusters_, keep_posterior=keep_posterior)
+        return assigned(Rows(table), self._guidance, wanted)
 
     def expert_probabilities(self, X: Any) -> dict[str, FloatArray]:
         """Return the probability of each cluster for each row of a table by every expert alone, by its name.
@@ -410,14 +430,7 @@ class GuidedMixture(KeptPosterior, TableReader):
             return {"mixture": self.predict_proba(X)}
         table: Table = self._read_table(X, reset=False)
         self._survey(table, None)
-        names = list(self.expert_weights_)
-        found = {name: np.empty((table.shape[0], self.n_clusters_)) for name in names}
-        with one_blas_thread():
-            for chunk in table.chunks():
-                for name, opinion in zip(names, self._guidance.opinions(table.take(chunk)), strict=True):
-                    found[name][chunk] = opinion
-                table.release(chunk)
-        return found
+        return dict(zip(self.expert_weights_, expert_columns(table, self._guidance), strict=True))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of the labelled rows of a table whose predicted name is their label.
@@ -435,11 +448,17 @@ class GuidedMixture(KeptPosterior, TableReader):
         -------
         float
         """
-        known = SideInformation.build(len(X), y=y)
+        found = np.asarray(self.predict_names(X))
+        known = SideInformation.build(len(found), y=y)
         rows: IntArray = np.flatnonzero(known.labels >= 0)
         if not len(rows):
             raise ValueError("y has no labels, so there is nothing to score; give at least one.")
-        named = self.predict_names(X)[rows]
+        named = found[rows]
         right = [given == found for given, found in zip(known.label_names[known.labels[rows]], named, strict=True)]
         weights = read_weights(sample_weight, known.n_rows)
         return float(np.average(right, weights=None if weights is None else weights[rows]))
+
+
+def _known_rows(core: Core, side: SideInformation) -> IntArray:
+    """Return the numbers (m,), in order, of rows that a fit knows more about than what new rows would be told."""
+    return np.union1d(core.rows, np.flatnonzero(side.mentioned))

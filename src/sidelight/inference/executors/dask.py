@@ -43,29 +43,28 @@ class Cluster:
 
     def total(self, visit: Visit, rows: Rows) -> PassSums:
         """Visit all chunks of the rows on the workers and return what they add up to."""
-        client, n_parts = self.table.client, len(self.table.parts)
-        sent = client.submit(_itself, visit, pure=False)
-        beside = self.table.beside(rows)
+        table, n_parts = self.table, len(self.table.parts)
+        sent = table.submit("parameters", _itself, visit)
+        beside = table.beside(rows)
         waiting = [
-            client.submit(
+            table.submit(
+                "sums",
                 sums_of_parts,
                 sent,
                 numbers,
-                [self.table.parts[number] for number in numbers],
+                [table.parts[number] for number in numbers],
                 [beside[number] for number in numbers],
                 n_parts,
-                workers=worker,
-                allow_other_workers=worker is not None,
-                pure=False,
+                worker=worker,
             )
-            for worker, numbers in self.table.groups()
+            for worker, numbers in table.groups()
         ]
         while len(waiting) > _FAN_IN:
             waiting = [
-                client.submit(join_all, waiting[start : start + _FAN_IN], n_parts, pure=False)
+                table.submit("joined", join_all, waiting[start : start + _FAN_IN], n_parts)
                 for start in range(0, len(waiting), _FAN_IN)
             ]
-        (total,) = join_all(client.gather(waiting), n_parts).values()
+        (total,) = join_all(table.client.gather(waiting), n_parts).values()
         return total
 
     def run(
