@@ -236,14 +236,14 @@ def test_half_of_a_heap_is_not_a_group():
 
 def test_where_experts_disagree_fewer_missing_labels_are_needed():
     random = np.random.default_rng(0)
-    points = np.concatenate([random.normal(size=(200, 2)), random.normal(size=(24, 2)) + np.array([12.0, 0.0])])
-    codes = np.where((np.arange(224) % 10 == 0) & (np.arange(224) < 200), 0, -1)
-    shares, clusters = np.ones((224, 1)), np.zeros(224, dtype=int)
-    # 2.4 labels are missing among the 24 rows.
-    assert not unlabelled_groups(points, shares, np.full(224, 0.3), codes, clusters)
-    doubts = np.where(np.arange(224) < 200, 0.3, 0.9)
+    points = np.concatenate([random.normal(size=(200, 2)), random.normal(size=(30, 2)) + np.array([12.0, 0.0])])
+    codes = np.where((np.arange(230) % 10 == 0) & (np.arange(230) < 200), 0, -1)
+    shares, clusters = np.ones((230, 1)), np.zeros(230, dtype=int)
+    # Three labels are missing among the 30 rows.
+    assert not unlabelled_groups(points, shares, np.full(230, 0.3), codes, clusters)
+    doubts = np.where(np.arange(230) < 200, 0.3, 0.9)
     (group,) = unlabelled_groups(points, shares, doubts, codes, clusters)
-    np.testing.assert_array_equal(group, np.arange(200, 224))
+    np.testing.assert_array_equal(group, np.arange(200, 230))
 
 
 # --- starts from links ------------------------------------------------------------------------------------------------

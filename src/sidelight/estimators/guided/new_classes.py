@@ -4,7 +4,7 @@ The groups are branches of Ward's tree, or the clusters of a mixture that knows 
 group holds the share q_c of the rows that experts take for class c, and the class has m_c labels, the group should hold
 Σ_c q_c m_c of them, and holds none with probability Π_c (1 − q_c)^m_c. Minus the logarithm of that is the surprise. A
 few labels of other classes may stray into a group; the surprise is then that of a Poisson variable which should be
-larger. How much surprise is needed depends on how far the group lies from the other rows of the class it is taken for:
+larger. How much surprise is needed depends on how far the group lies from the other rows of the classes it is taken for:
 a part cut off somewhere from a group needs much more than a group that lies apart. It also depends on the experts: rows
 of a class that none of them has seen are given to one labelled class by some and to another by others, so a group needs
 less surprise where experts agree less than on labelled rows whose label they have not seen. The groups that are chosen
@@ -28,6 +28,8 @@ _NEEDED_NEAR, _NEEDED_FAR = 5.0, 2.0
 # Halves of a normal distribution are this many standard deviations within apart; every further one saves this much.
 _CUT_APART = 2.5
 _SAVED = 2.0
+# A group is taken for the classes that have at least this share of it: it may lie on the border of two.
+_TAKEN_FOR = 0.25
 # How much of the logarithm of the number of such branches is needed beside.
 _SEARCH_PRICE = 0.5
 # A branch may have at most this share of the labels it should have, at least these rows, and at most this share of all.
@@ -38,7 +40,7 @@ _OVERALL_LABELS = 3.0
 # How many nats of surprise more are needed where experts agree as much as on labelled rows, and how many are saved for
 # every factor of e by which they agree less, as far as that counts; what is added to both sides of the ratio.
 _AGREEMENT, _DISAGREEMENT = 1.0, 3.0
-_MOST_LOG_RATIO = 1.5
+_MOST_LOG_RATIO = 0.5
 _LEAST_DOUBT = 0.02
 # Labelled rows of all classes that count beside those of a class, as to how far experts agree on it.
 _OTHER_ROWS = 3.0
@@ -170,8 +172,9 @@ def _excess(rows: _Rows, groups: _Groups, taken: BoolArray) -> FloatArray:
     classes = rows.shares.argmax(axis=1)
     for number in np.flatnonzero(possible).tolist():
         members = groups.members(number)
-        others = np.setdiff1d(np.flatnonzero(classes == below[number].argmax()), members)
-        apart = separation(rows.points[members], rows.points[others])
+        taken_for = np.flatnonzero(below[number] >= min(_TAKEN_FOR * sizes[number], below[number].max()))
+        others = (np.setdiff1d(np.flatnonzero(classes == c), members) for c in taken_for)
+        apart = min(separation(rows.points[members], rows.points[own]) for own in others)
         needed = max(_NEEDED_FAR, _NEEDED_NEAR - _SAVED * max(apart - _CUT_APART, 0.0))
         excess[number] = surprise[number] - needed - price[number]
     return excess
