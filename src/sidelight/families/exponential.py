@@ -34,6 +34,10 @@ class _Sums:
         """Return the statistics of the same rows, each counted ``factor`` times."""
         return self._each(lambda _, values: factor * values)
 
+    def weighted(self, factors: FloatArray) -> Self:
+        """Return the statistics after each row of a component counts as often as its factor says, (components,)."""
+        return self._each(lambda _, values: np.reshape(factors, (-1, *(1,) * (values.ndim - 1))) * values)
+
     def regrouped(self, groups: IntArray) -> Self:
         """Return the statistics of groups of components put together; those of group -1 are left out.
 

@@ -78,11 +78,12 @@ def test_missing_cells_agree_with_quadrature_over_cells_and_scales():
 @ALL
 def test_no_posterior_nearby_leads_higher(name, missing):
     given, rng = case(name, seed=3, missing=missing), np.random.default_rng(4)
-    statistics = collect(given.family, given.parameters, given.X, given.responsibilities)
-    best = given.family.update(statistics)
+    taken = collect(given.family, given.parameters, given.X, given.responsibilities)
+    best = given.family.update(taken)
+    statistics = given.family.expanded(taken)
 
     def value(parameters):
-        """Return the bound with the scales as they were when the statistics were taken."""
+        """Return the bound with the scales as they were when the statistics were taken, times one factor each."""
         rows = statistics.scaled_rows
         if isinstance(given.family.gaussian, NormalWishart):
             means, kappa, nu, _, factors = parameters

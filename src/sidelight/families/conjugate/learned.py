@@ -13,6 +13,7 @@ that expected covariance, so that it does not depend on the units of the table.
 
 import math
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -41,7 +42,7 @@ _FURTHER_DEGREES = 2.0
 _CENTRE_SHAPE = 2.0
 
 
-class _LearnsCentre(ConjugateFamily[Parameters, Statistics]):
+class LearnsCentre(ConjugateFamily[Parameters, Statistics]):
     """A family whose prior has a centre that is learned, and a number of rows that the centre counts for."""
 
     @property
@@ -50,8 +51,12 @@ class _LearnsCentre(ConjugateFamily[Parameters, Statistics]):
         """How many rows the prior's centre counts for."""
 
     @abstractmethod
-    def _candidate(self, rows: float, statistics: Statistics) -> Self:
-        """Return the family whose centre counts for so many rows, after one step of the centre."""
+    def counting_for(self, rows: float) -> Self:
+        """Return the family with the same centre, which counts for so many rows."""
+
+    @abstractmethod
+    def recentred(self, posterior: Parameters) -> Self:
+        """Return the family with the centre that raises the objective most given the posteriors."""
 
     @abstractmethod
     def _log_density_of_centre(self) -> float:
@@ -59,17 +64,31 @@ class _LearnsCentre(ConjugateFamily[Parameters, Statistics]):
 
     def relearned(self, statistics: Statistics) -> Self:
         """Return the family whose centre and rows raise the objective; several calls lead to a maximum."""
-        tried = [self._candidate(rows, statistics) for rows in _rows_to_try(self.rows)]
-        return max([self, *tried], key=lambda family: family._objective(statistics))
+        return self.learned_from(
+            lambda family: family.update(statistics), lambda family: family.log_evidence(statistics)
+        )
 
-    def _objective(self, statistics: Statistics) -> float:
-        """Return Σ_k ln evidence + the log density of the centre."""
-        return float(self.log_evidence(statistics).sum()) + self._log_density_of_centre()
+    def learned_from(
+        self, posterior_of: Callable[[Self], Parameters], evidence_of: Callable[[Self], FloatArray]
+    ) -> Self:
+        """Return the family that is best by its evidence among steps of the centre, for several numbers of rows.
+
+        Parameters
+        ----------
+        posterior_of, evidence_of : callable
+            Posteriors of the components, and their log evidence (components,), under a family such as this one.
+        """
+
+        def objective(family: Self) -> float:
+            return float(evidence_of(family).sum()) + family._log_density_of_centre()
+
+        wider = (self.counting_for(rows) for rows in _rows_to_try(self.rows))
+        return max([self, *(family.recentred(posterior_of(family)) for family in wider)], key=objective)
 
 
 @storable("LearnedWishart")
 @dataclass(frozen=True, eq=False)
-class LearnedWishart(_LearnsCentre[NormalWishartParameters, GaussianStatistics], NormalWishart):
+class LearnedWishart(LearnsCentre[NormalWishartParameters, GaussianStatistics], NormalWishart):
     """Gaussians with free covariances under a Normal-Wishart prior whose centre and weight are learned.
 
     ``expected`` (d, d) is the covariance expected before the fit. The prior's centre is C0 = Ψ0 / ν with
@@ -95,21 +114,23 @@ class LearnedWishart(_LearnsCentre[NormalWishartParameters, GaussianStatistics],
         """Return −Σ_k KL(q(μ_k, Λ_k) ‖ p(μ_k, Λ_k)) + ln p(C0)."""
         return NormalWishart.log_prior(self, parameters) + self._log_density_of_centre()
 
-    def _candidate(self, rows: float, statistics: GaussianStatistics) -> Self:
-        """Return the family with this ν after one step of C0.
+    def counting_for(self, rows: float) -> Self:
+        """Return the family with the same centre, which counts for so many rows."""
+        return replace(self, degrees=rows + len(self.centre) + 1, scatter=rows * (self.scatter / self.rows))
 
-        Given the posteriors, Σ_k E ln p(Λ_k | C0) + ln p(C0) is highest at
-        C0 = (K ν0 + f − d − 1) (ν Σ_k E Λ_k + f C⁻¹)⁻¹, with C the expected covariance and f its degrees of freedom.
+    def recentred(self, posterior: NormalWishartParameters) -> Self:
+        """Return the family with the C0 that raises the objective most given the posteriors.
+
+        Σ_k E ln p(Λ_k | C0) + ln p(C0) is highest at C0 = (K ν0 + f − d − 1) (ν Σ_k E Λ_k + f C⁻¹)⁻¹, with C the
+        expected covariance and f its degrees of freedom.
         """
-        d, centre = len(self.centre), self.scatter / self.rows
-        family = replace(self, degrees=rows + d + 1, scatter=rows * centre)
-        posterior = family.update(statistics)
+        d = len(self.centre)
         roots = np.sqrt(posterior.degrees)[:, None, None] * posterior.factors
         precision = np.einsum("kij,kil->jl", roots, roots)
         freedom = d + _FURTHER_DEGREES
-        inverse = rows * precision + freedom * inverse_covariance(self.expected)
-        centre = (len(roots) * family.degrees + freedom - d - 1) * inverse_covariance(inverse)
-        return replace(family, scatter=rows * self._not_too_small(centre))
+        inverse = self.rows * precision + freedom * inverse_covariance(self.expected)
+        centre = (len(roots) * self.degrees + freedom - d - 1) * inverse_covariance(inverse)
+        return replace(self, scatter=self.rows * self._not_too_small(centre))
 
     def _not_too_small(self, centre: FloatArray) -> FloatArray:
         """Return the centre with a least variance in every direction, in units of the expected covariance."""
@@ -132,7 +153,7 @@ class LearnedWishart(_LearnsCentre[NormalWishartParameters, GaussianStatistics],
 
 @storable("LearnedGamma")
 @dataclass(frozen=True, eq=False)
-class LearnedGamma(_LearnsCentre[NormalGammaParameters, SquareStatistics], NormalGamma):
+class LearnedGamma(LearnsCentre[NormalGammaParameters, SquareStatistics], NormalGamma):
     """Gaussians with one variance per feature under Normal-Gamma priors whose centre and weight are learned.
 
     ``expected`` (d,) are the variances expected before the fit. The prior's centre is c0 = 2 b0 / ν with ν = 2 a0 − 2,
@@ -156,19 +177,20 @@ class LearnedGamma(_LearnsCentre[NormalGammaParameters, SquareStatistics], Norma
         """Return −Σ_k KL(q(μ_k, λ_k) ‖ p(μ_k, λ_k)) + ln p(c0)."""
         return NormalGamma.log_prior(self, parameters) + self._log_density_of_centre()
 
-    def _candidate(self, rows: float, statistics: SquareStatistics) -> Self:
-        """Return the family with this ν after one step of c0.
+    def counting_for(self, rows: float) -> Self:
+        """Return the family with the same centre, which counts for so many rows."""
+        return replace(self, shape=0.5 * rows + 1, rates=0.5 * rows * (2 * self.rates / self.rows))
 
-        Given the posteriors, Σ_k E ln p(λ_k | c0) + ln p(c0) is highest at
-        c0 = (K a0 + s − 1) / (½ ν Σ_k E λ_k + s / c), with c the expected variances and s the shape of their prior.
+    def recentred(self, posterior: NormalGammaParameters) -> Self:
+        """Return the family with the c0 that raises the objective most given the posteriors.
+
+        Σ_k E ln p(λ_k | c0) + ln p(c0) is highest at c0 = (K a0 + s − 1) / (½ ν Σ_k E λ_k + s / c), with c the expected
+        variances and s the shape of their prior.
         """
-        centre = 2 * self.rates / self.rows
-        family = replace(self, shape=0.5 * rows + 1, rates=0.5 * rows * centre)
-        posterior = family.update(statistics)
         precision = (posterior.shapes / posterior.rates).sum(axis=0)
-        weight = len(posterior.means) * family.shape + _CENTRE_SHAPE - 1
-        centre = weight / (0.5 * rows * precision + _CENTRE_SHAPE / self.expected)
-        return replace(family, rates=0.5 * rows * np.maximum(centre, _LEAST_FRACTION * self.expected))
+        weight = len(posterior.means) * self.shape + _CENTRE_SHAPE - 1
+        centre = weight / (0.5 * self.rows * precision + _CENTRE_SHAPE / self.expected)
+        return replace(self, rates=0.5 * self.rows * np.maximum(centre, _LEAST_FRACTION * self.expected))
 
     def _log_density_of_centre(self) -> float:
         """Return the log density of c0 in units of the expected variances."""

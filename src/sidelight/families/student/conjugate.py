@@ -3,6 +3,15 @@
 Given the scales u of its rows a component is Gaussian: κ = κ0 + Σ r u, m = (κ0 m0 + Σ r u x) / κ and the scatter take
 the scaled rows, while the degrees of the Wishart, ν0 + Σ r, count rows whatever their scale. The tails are parameters
 that maximise the bound.
+
+A component is nearly as well described by precisions α times as high and scales α times as low, and steps that change
+one at a time creep along that direction: more so the more columns there are. So each update also takes the α that
+raises the bound most (Liu, Rubin and Wu 1998 by maximum likelihood; Qi and Jaakkola 2006 for variational Bayes). Rows
+see only the products u Λ, which stay; what changes is the prior of the scales, of the precisions and of the means,
+
+    f(α) = c ln α − h / α − B α,   c = A − (ν/2) Σ r,   h = (ν/2) Σ r u,
+
+where A ln α − B α is what the Gaussians' prior has of it (:meth:`ConjugateStudent._prior_terms`).
 """
 
 from abc import abstractmethod
@@ -17,6 +26,7 @@ from scipy.special import digamma
 from sidelight._storable import storable
 from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.families.conjugate.family import ConjugateFamily, multidigamma
+from sidelight.families.conjugate.learned import LearnsCentre
 from sidelight.families.conjugate.normal_gamma import NormalGamma, NormalGammaParameters
 from sidelight.families.conjugate.normal_wishart import NormalWishart, NormalWishartParameters
 from sidelight.families.evaluators.evaluator import Evaluator
@@ -36,6 +46,9 @@ from sidelight.kernels.loops import Backend, has_missing
 
 Inner = TypeVar("Inner", NormalWishart, NormalGamma)
 
+# How often an update alternates between α and the posteriors; a second time changes the third digit of α.
+_EXPANSIONS = 1
+
 
 @dataclass(frozen=True, eq=False)
 class ConjugateStudent(ConjugateFamily[StudentParameters, StudentStatistics], Generic[Inner]):
@@ -47,9 +60,39 @@ class ConjugateStudent(ConjugateFamily[StudentParameters, StudentStatistics], Ge
     def _gaussians(self, statistics: StudentStatistics) -> Any:
         """Return the posteriors of the Gaussians given the statistics of scaled rows."""
 
+    @abstractmethod
+    def _prior_terms(self, gaussians: Any) -> tuple[FloatArray, FloatArray]:
+        """Return A and B (components,): −KL(q ‖ p) has A ln α − B α where precisions are multiplied by α."""
+
     def update(self, statistics: StudentStatistics) -> StudentParameters:
+        """Return the posteriors and tails that maximise the bound given the scales, up to a factor of these."""
+        return self._maximised(self.expanded(statistics))
+
+    def expanded(self, statistics: StudentStatistics) -> StudentStatistics:
+        """Return the statistics after the scales of each component are divided by the α that raises the bound most."""
+        for _ in range(_EXPANSIONS):
+            gaussians, tails = self._maximised(statistics)
+            prior_logs, prior_rates = self._prior_terms(gaussians)
+            logs = prior_logs - 0.5 * tails * statistics.mass
+            inverses = 0.5 * tails * statistics.scaled_rows.mass
+            statistics = statistics.rescaled(1.0 / _highest(logs, inverses, prior_rates))
+        return statistics
+
+    def _maximised(self, statistics: StudentStatistics) -> StudentParameters:
         """Return the posteriors and tails that maximise the bound given the scales."""
         return StudentParameters(self._gaussians(statistics), tail_degrees(statistics.mass, statistics.deviations))
+
+    def relearned(self, statistics: StudentStatistics) -> Self:
+        """Return the family whose prior of the Gaussians is learned, where theirs is."""
+        gaussian = self.gaussian
+        if not isinstance(gaussian, LearnsCentre):
+            return self
+        scaled = self.expanded(statistics)
+        learned = gaussian.learned_from(
+            lambda prior: replace(self, gaussian=prior)._gaussians(scaled),
+            lambda prior: replace(self, gaussian=prior).log_evidence(scaled),
+        )
+        return self if learned is gaussian else replace(self, gaussian=learned)
 
     def log_prior(self, parameters: StudentParameters) -> float:
         """Return −Σ_k KL(q(μ_k, Λ_k) ‖ p(μ_k, Λ_k)); tails have no prior."""
@@ -78,6 +121,13 @@ class ConjugateStudent(ConjugateFamily[StudentParameters, StudentStatistics], Ge
     def n_parameters(self, n_components: int) -> int:
         """Return the number of free parameters."""
         return self.gaussian.n_parameters(n_components) + n_components
+
+
+def _highest(logs: FloatArray, inverses: FloatArray, rates: FloatArray) -> FloatArray:
+    """Return the α where c ln α − h/α − B α is highest: the root of c α + h − B α² that is positive, h and B are not negative."""
+    root = np.sqrt(np.square(logs) + 4.0 * inverses * rates)
+    # The form of the root in which nothing cancels.
+    return np.where(logs > 0, (logs + root) / (2.0 * rates), 2.0 * inverses / (root - logs))
 
 
 class _Scale(NamedTuple):
@@ -141,6 +191,15 @@ class FullStudent(ConjugateStudent[NormalWishart]):
         scaled = statistics.scaled_rows
         assert isinstance(scaled, GaussianStatistics)
         return self.gaussian.update(scaled)._replace(degrees=self.gaussian.degrees + statistics.mass)
+
+    def _prior_terms(self, gaussians: NormalWishartParameters) -> tuple[FloatArray, FloatArray]:
+        means, mean_precision, degrees, _, factors = gaussians
+        prior, d = self.gaussian, means.shape[1]
+        white = np.einsum("kij,kj->ki", factors, means - prior.mean)
+        traces = np.einsum("kij,jl,kil->k", factors, prior.scatter, factors)
+        of_means = d / mean_precision + degrees * np.square(white).sum(axis=1)
+        rates = 0.5 * (degrees * traces + prior.mean_precision * of_means)
+        return np.full(len(means), 0.5 * d * (prior.degrees + 1.0)), rates
 
     def log_evidence(self, statistics: StudentStatistics) -> FloatArray:
         """Return the log evidence given the scales of the rows, without what the scales themselves add."""
@@ -210,6 +269,13 @@ class DiagonalStudent(ConjugateStudent[NormalGamma]):
         assert isinstance(scaled, SquareStatistics)
         shapes = np.broadcast_to(self.gaussian.shape + 0.5 * statistics.observed, scaled.first.shape).copy()
         return self.gaussian.update(scaled)._replace(shapes=shapes)
+
+    def _prior_terms(self, gaussians: NormalGammaParameters) -> tuple[FloatArray, FloatArray]:
+        means, mean_precision, shapes, rates = gaussians
+        prior, precisions = self.gaussian, shapes / rates
+        of_means = 1.0 / mean_precision + precisions * np.square(means - prior.mean)
+        totals = prior.rates * precisions + 0.5 * prior.mean_precision * of_means
+        return np.full(len(means), means.shape[1] * (prior.shape + 0.5)), totals.sum(axis=1)
 
     def log_evidence(self, statistics: StudentStatistics) -> FloatArray:
         """Return the log evidence given the scales of the rows, without what the scales themselves add."""

@@ -75,6 +75,11 @@ class StudentStatistics:
         sums = (factor * self.mass, factor * self.observed, factor * self.deviations)
         return StudentStatistics(*sums, self.scaled_rows.scaled(factor))
 
+    def rescaled(self, factors: FloatArray) -> "StudentStatistics":
+        """Return the statistics of the same rows after the scales of a component's rows are multiplied by its factor."""
+        deviations = self.deviations + self.mass * np.log(factors) + self.scaled_rows.mass * (1.0 - factors)
+        return StudentStatistics(self.mass, self.observed, deviations, self.scaled_rows.weighted(factors))
+
     def regrouped(self, groups: IntArray) -> "StudentStatistics":
         """Return the statistics of groups of components put together; those of group -1 are left out."""
         mass, observed, deviations = (add_up(sums, groups) for sums in (self.mass, self.observed, self.deviations))
