@@ -6,9 +6,10 @@ from scipy import stats
 from scipy.special import digamma, logsumexp
 
 from oracles.conjugate import COMPONENTS, STUDENT, case, collect, draw, log_likelihood, perturbed, scores, step
-from sidelight.families.conjugate import NormalWishart
+from sidelight.families.conjugate import NormalGamma, NormalWishart
 from sidelight.families.conjugate.family import multidigamma
-from sidelight.families.student import StudentParameters
+from sidelight.families.conjugate.learned import LearnedGamma, LearnedWishart
+from sidelight.families.student import StudentParameters, student_of
 from sidelight.kernels.loops import NUMPY
 
 BOTH = pytest.mark.parametrize("name", STUDENT)
@@ -114,6 +115,44 @@ def test_every_step_raises_the_bound(name, missing):
         parameters, bound = step(given.family, parameters, given.X, np.log([0.2, 0.3, 0.5]))
         bounds.append(bound)
     assert (np.diff(bounds) >= -1e-9 * np.abs(bounds[1:])).all()
+
+
+@pytest.mark.parametrize("prior", [NormalWishart, NormalGamma])
+def test_a_common_factor_of_scales_and_precisions_is_found_at_once(prior):
+    rng = np.random.default_rng(11)
+    X = rng.normal(size=(300, 12)) / np.sqrt(rng.gamma(2.0, 0.5, size=(300, 1)))
+    family = student_of(prior.scaled(X.mean(axis=0), X.var(axis=0)))
+
+    def bounds(improved, n_steps):
+        """Return the bounds from a start whose precisions are far too low."""
+        parameters, found = family.around(X.mean(axis=0)[None]), []
+        for _ in range(n_steps):
+            found.append(scores(family.evaluator(parameters, NUMPY), X).sum() + family.log_prior(parameters))
+            parameters = improved(collect(family, parameters, X, np.ones((len(X), 1))))
+        return np.array(found)
+
+    plain, quick = bounds(family._maximised, 100), bounds(family.update, 30)
+    limit = max(plain[-1], quick[-1])
+    assert quick[-1] == pytest.approx(plain[-1], rel=1e-4)
+    assert (limit - quick < 1).argmax() * 3 < (limit - plain < 1).argmax()
+
+
+@ALL
+def test_a_learned_prior_raises_the_bound(name, missing):
+    given = case(name, seed=12, missing=missing)
+    learned = LearnedWishart if isinstance(given.family.gaussian, NormalWishart) else LearnedGamma
+    family = student_of(learned.centred(given.family.gaussian))
+    parameters, bounds = given.parameters, []
+    log_weights = np.log([0.2, 0.3, 0.5])
+    for _ in range(12):
+        total = scores(family.evaluator(parameters, NUMPY), given.X) + log_weights
+        bounds.append(logsumexp(total, axis=1).sum() + family.log_prior(parameters))
+        responsibilities = np.exp(total - logsumexp(total, axis=1, keepdims=True))
+        statistics = collect(family, parameters, given.X, responsibilities)
+        family = family.relearned(statistics)
+        parameters = family.update(statistics)
+    assert (np.diff(bounds) >= -1e-9 * np.abs(bounds[1:])).all()
+    assert bounds[-1] > bounds[0]
 
 
 def test_without_tails_predictions_are_those_of_gaussians():

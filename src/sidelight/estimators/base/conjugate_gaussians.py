@@ -116,16 +116,18 @@ class LearnedGaussians:
         return LearnedGamma.centred(prior)
 
     def student_t(self, survey: Survey) -> FullStudent | DiagonalStudent:
-        """Return the family of Student t columns, whose prior is as given."""
-        return self.start.student_t(survey)
+        """Return the family of Student t columns with the prior that it starts from."""
+        prior = self.start.student_t(survey).gaussian
+        learned = LearnedWishart if isinstance(prior, NormalWishart) else LearnedGamma
+        return student_of(learned.centred(prior))
 
 
 @dataclass(frozen=True, eq=False)
 class ConjugateNumbers:
-    """Numbers with conjugate priors: Gaussian columns and Student t columns, each as they are expected."""
+    """Numbers with conjugate priors: Gaussian columns and Student t columns, each with a prior of its own."""
 
-    gaussians: ConjugateGaussians | LowRankGaussians
-    heavy_tailed: ConjugateGaussians | LowRankGaussians
+    gaussians: ConjugateGaussians | LowRankGaussians | LearnedGaussians
+    heavy_tailed: ConjugateGaussians | LowRankGaussians | LearnedGaussians
 
     def gaussian(self, survey: Survey) -> NormalWishart | NormalGamma | LowRank:
         """Return the family of Gaussian columns with its prior."""

@@ -25,7 +25,7 @@ from sidelight.estimators.bayesian.components import classes_of, most_components
 from sidelight.estimators.bayesian.refinement import Steps, pruned, with_learned_prior, without_small
 from sidelight.estimators.bayesian.search import (
     SEARCH_ROWS,
-    learned_families,
+    learned_family,
     most_groups,
     plan_from,
     search,
@@ -117,7 +117,7 @@ class BayesianMixture(KeptHistory, NoiseComponent, AnnotatedFit, StreamFollower)
         As in scikit-learn's BayesianGaussianMixture, in place of ``prior_rows`` and ``prior_scale``.
     prune : bool, default True
         Whether to drop and merge components where that raises the bound.
-    parsimony : float, default 0.05
+    parsimony : float, default 0.12
         What clusters must be worth where the search of ``covariance_type="auto"`` finds their number without side
         information: each time their number doubles, they must add the share parsimony · ln 2 of all that clusters can
         add to the bound. Real clusters are seldom normal, and the bound alone splits them where there are many rows. 0
@@ -214,7 +214,7 @@ class BayesianMixture(KeptHistory, NoiseComponent, AnnotatedFit, StreamFollower)
         degrees_of_freedom_prior: float | None = None,
         covariance_prior: Any = None,
         prune: bool = True,
-        parsimony: float = 0.05,
+        parsimony: float = 0.12,
         noise: bool | float | None = None,
         min_cluster_size: float = 1,
         init_params: str = "auto",
@@ -358,9 +358,13 @@ class BayesianMixture(KeptHistory, NoiseComponent, AnnotatedFit, StreamFollower)
         layout = lay_out(label_names, self.n_components or most_groups(rows, len(label_names)), 1)
         self._check_layout(layout, rows)
         backend = backend_for(self.passes_expected * rows.problem.n_rows * layout.n_components)
-        gaussian = self._schema.of_family("gaussian")
-        priors = {name: self._expected(problem, survey, gaussian, name) for name in structures(len(gaussian))}
-        families = learned_families(self._schema, survey, priors)
+        numbers = [self._schema.of_family(name) for name in ("gaussian", "student_t")]
+        families = {
+            name: learned_family(
+                self._schema, survey, *(self._expected(problem, survey, columns, name) for columns in numbers)
+            )
+            for name in structures(max(map(len, numbers)))
+        }
         parsimony = self.parsimony if problem.side.is_empty else 0.0
         found = search(
             families, lambda family: self._sample(rows, family, layout, survey, backend, random), parsimony, random
@@ -375,7 +379,6 @@ class BayesianMixture(KeptHistory, NoiseComponent, AnnotatedFit, StreamFollower)
             self.covariance_type == "auto"
             and self.init_params == "auto"
             and not self.noise
-            and not len(self._schema.of_family("student_t"))
             and all(value is None for value in given)
         )
 

@@ -7,10 +7,16 @@ import numpy as np
 
 from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.estimators.base.clusters import LEAST_OWNED, lay_out
-from sidelight.estimators.base.conjugate_gaussians import ConjugateGaussians, LearnedGaussians, LowRankGaussians
+from sidelight.estimators.base.conjugate_gaussians import (
+    ConjugateGaussians,
+    ConjugateNumbers,
+    LearnedGaussians,
+    LowRankGaussians,
+)
 from sidelight.estimators.base.emission import emission_of
 from sidelight.estimators.base.model import Plan
 from sidelight.estimators.bayesian.components import label_sums, shrunk
+from sidelight.estimators.bayesian.metric import by_components
 from sidelight.estimators.starts.sample import STARTS, Sample, StartRows, statistics_of_groups
 from sidelight.estimators.starts.ward import ward_groups
 from sidelight.inference.agglomeration import Stage, agglomerate, highest, opening, worth_its_components
@@ -27,6 +33,8 @@ _GROUPS = 30
 _ROWS_PER_GROUP = 6
 # With more Gaussian columns than this, free covariances take more time than they are worth.
 _MOST_FREE_COLUMNS = 100
+# With more columns than this, categories counted as one each, distances are not learned.
+_MOST_METRIC_COLUMNS = 1000
 # Smallest change of the bound per row worth a further step.
 _TOL = 1e-4
 
@@ -40,23 +48,39 @@ class Found(NamedTuple):
     state: MixtureState
 
 
-def structures(n_gaussian: int) -> tuple[str, ...]:
-    """Return the structures worth trying for this number of Gaussian columns, those with most parameters first."""
-    if n_gaussian <= 1:
+def structures(n_columns: int) -> tuple[str, ...]:
+    """Return the structures worth trying for columns of numbers that go together, those with most parameters first."""
+    if n_columns <= 1:
         return ("diag",)
-    return ("full", "diag") if n_gaussian <= _MOST_FREE_COLUMNS else ("low_rank",)
+    return ("full", "diag") if n_columns <= _MOST_FREE_COLUMNS else ("low_rank",)
 
 
-def learned_families(
-    schema: Schema, survey: Survey, priors: Mapping[str, ConjugateGaussians | LowRankGaussians]
-) -> dict[str, AnyFamily]:
-    """Return the family of a table with each structure, whose prior starts from the one given and is learned."""
-    return {name: emission_of(schema, survey, LearnedGaussians(prior)) for name, prior in priors.items()}
+def learned_family(
+    schema: Schema,
+    survey: Survey,
+    gaussians: ConjugateGaussians | LowRankGaussians,
+    heavy_tailed: ConjugateGaussians | LowRankGaussians,
+) -> AnyFamily:
+    """Return the family of a table; priors of its Gaussian and Student t columns start from these and are learned."""
+    return emission_of(schema, survey, ConjugateNumbers(LearnedGaussians(gaussians), LearnedGaussians(heavy_tailed)))
 
 
 def most_groups(few: StartRows, n_labels: int) -> int:
     """Return how many groups to start from: thirty more than there are labels, fewer for a small table."""
     return max(min(_GROUPS, few.problem.n_rows // _ROWS_PER_GROUP), 1) + n_labels
+
+
+class _Descent(NamedTuple):
+    """The rows to search by in the mixture of a structure, and the stages of its merging."""
+
+    structure: str
+    sample: Sample
+    stages: list[Stage]
+
+    @property
+    def bound(self) -> float:
+        """The highest bound on the way."""
+        return highest(self.stages).objective
 
 
 def search(
@@ -67,8 +91,8 @@ def search(
 ) -> Found:
     """Merge components down from Ward's tree with every family, and return a stage of the one with the highest bound.
 
-    A family that is behind one with more parameters before the first merge is not merged at all. Surplus components
-    cost most where they have most parameters, so it would fall back further.
+    That family is then merged once more, from Ward's tree by distances as its components see them; the descent with
+    the higher bound counts.
 
     Parameters
     ----------
@@ -80,30 +104,59 @@ def search(
         What components cost; see :func:`~sidelight.inference.agglomeration.worth_its_components`.
     random : RandomState
     """
-    groups: IntArray | None = None
-    best: tuple[str, list[Stage]] | None = None
-    ahead = -np.inf
-    for name, family in families.items():
-        sample = sample_of(family)
-        if groups is None:
-            groups = ward_groups(sample.points, sample.codes, sample.layout.n_components, random)
-        tol = _TOL * float(sample.weights.sum())
-        first = opening(sample.mixture, statistics_of_groups(sample, groups), tol=tol)
-        if first.objective < ahead:
-            continue
-        ahead = first.objective
-        stages = agglomerate(
-            first,
-            shrunk,
-            lambda expectation: _owners(label_sums(expectation)),
-            tol=tol,
-            least=max(sample.layout.n_labelled, 1),
-        )
-        if best is None or highest(stages).objective > highest(best[1]).objective:
-            best = name, stages
-    assert best is not None
-    name, stage = best[0], worth_its_components(best[1], parsimony)
-    return Found(stage.mixture.family, name, len(stage.mixture.weights.classes), stage.state.afresh())
+    best = _best_structure(families, sample_of, random)
+    if best.sample.points.shape[1] <= _MOST_METRIC_COLUMNS:
+        best = max(best, _by_its_own_distances(best, random), key=lambda descent: descent.bound)
+    stage = worth_its_components(best.stages, parsimony)
+    return Found(stage.mixture.family, best.structure, len(stage.mixture.weights.classes), stage.state.afresh())
+
+
+def _best_structure(
+    families: Mapping[str, AnyFamily], sample_of: Callable[[AnyFamily], Sample], random: np.random.RandomState
+) -> _Descent:
+    """Return the descent of the structure with the highest bound.
+
+    A family that is behind one with more parameters before the first merge is not merged at all. Surplus components
+    cost most where they have most parameters, so it would fall back further.
+    """
+    samples = {name: sample_of(family) for name, family in families.items()}
+    first = next(iter(samples.values()))
+    groups = ward_groups(first.points, first.codes, first.layout.n_components, random)
+    found: list[_Descent] = []
+    for name, sample in samples.items():
+        start = _opened(sample, groups)
+        if not found or start.objective >= found[-1].stages[0].objective:
+            found.append(_descended(name, sample, start))
+    return max(found, key=lambda descent: descent.bound)
+
+
+def _by_its_own_distances(descent: _Descent, random: np.random.RandomState) -> _Descent:
+    """Return the descent from Ward's tree by distances as the components of another descent see them."""
+    sample = descent.sample
+    points = by_components(sample.points, sample.weights, highest(descent.stages))
+    groups = ward_groups(points, sample.codes, sample.layout.n_components, random)
+    return _descended(descent.structure, sample, _opened(sample, groups))
+
+
+def _opened(sample: Sample, groups: IntArray) -> Stage:
+    """Return the stage of all groups, before any merge."""
+    return opening(sample.mixture, statistics_of_groups(sample, groups), tol=_tol(sample))
+
+
+def _descended(structure: str, sample: Sample, start: Stage) -> _Descent:
+    """Merge down from a stage."""
+    stages = agglomerate(
+        start,
+        shrunk,
+        lambda expectation: _owners(label_sums(expectation)),
+        tol=_tol(sample),
+        least=max(sample.layout.n_labelled, 1),
+    )
+    return _Descent(structure, sample, stages)
+
+
+def _tol(sample: Sample) -> float:
+    return _TOL * float(sample.weights.sum())
 
 
 def plan_from(found: Found, label_names: AnyArray, random: np.random.RandomState) -> Plan:
