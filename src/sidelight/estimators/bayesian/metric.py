@@ -9,13 +9,12 @@ distances starts the search once more, often from a better place. k-means by Mah
 import numpy as np
 
 from sidelight._typing import FloatArray
-from sidelight.inference.agglomeration import Stage
 
 # Least variance within components, as a fraction of the largest: narrower directions are no wider apart for it.
 _LEAST_FRACTION = 1e-4
 
 
-def by_components(points: FloatArray, weights: FloatArray, stage: Stage) -> FloatArray:
+def by_components(points: FloatArray, weights: FloatArray, posterior: FloatArray) -> FloatArray:
     """Return the points (m, d) in coordinates in which the covariance within components is the identity.
 
     The covariance is drawn towards its diagonal as if d + 1 further rows had no correlation.
@@ -23,13 +22,10 @@ def by_components(points: FloatArray, weights: FloatArray, stage: Stage) -> Floa
     Parameters
     ----------
     points : (m, d)
-        The rows of the stage's mixture, where distances mean something.
+        Rows where distances mean something.
     weights : (m,)
-    stage : Stage
+    posterior : (m, components)
     """
-    posterior = np.empty((len(points), len(stage.mixture.weights.classes)))
-    for part in stage.mixture.assign(stage.state):
-        posterior[part.numbers] = part.posterior
     values, vectors = np.linalg.eigh(_within(points, weights, posterior))
     return np.asarray(points @ (vectors / np.sqrt(np.maximum(values, _LEAST_FRACTION * values[-1]))))
 

@@ -133,7 +133,7 @@ def _best_structure(
 def _by_its_own_distances(descent: _Descent, random: np.random.RandomState) -> _Descent:
     """Return the descent from Ward's tree by distances as the components of another descent see them."""
     sample = descent.sample
-    points = by_components(sample.points, sample.weights, highest(descent.stages))
+    points = by_components(sample.points, sample.weights, _posterior(highest(descent.stages)))
     groups = ward_groups(points, sample.codes, sample.layout.n_components, random)
     return _descended(descent.structure, sample, _opened(sample, groups))
 
@@ -153,6 +153,14 @@ def _descended(structure: str, sample: Sample, start: Stage) -> _Descent:
         least=max(sample.layout.n_labelled, 1),
     )
     return _Descent(structure, sample, stages)
+
+
+def _posterior(stage: Stage) -> FloatArray:
+    """Return how the rows are assigned (rows, components)."""
+    posterior = np.empty((stage.mixture.rows.shape[0], len(stage.mixture.weights.classes)))
+    for part in stage.mixture.assign(stage.state):
+        posterior[part.numbers] = part.posterior
+    return posterior
 
 
 def _tol(sample: Sample) -> float:
