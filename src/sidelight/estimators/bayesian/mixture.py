@@ -121,7 +121,7 @@ class BayesianMixture(KeptHistory, NoiseComponent, AnnotatedFit, StreamFollower)
         What clusters must be worth where the search of ``covariance_type="auto"`` finds their number without side
         information: each time their number doubles, they must add the share parsimony · ln 2 of all that clusters can
         add to the bound. Real clusters are seldom normal, and the bound alone splits them where there are many rows. 0
-        goes by the bound alone.
+        goes by the bound alone, and so do tables with Student t columns.
     noise : bool or float, optional
         Whether there is a further component for rows that belong nowhere: True learns its share of the rows (a few
         percent are expected), a number between 0 and 1 is the share. Its density is constant, one over the widths of
@@ -365,9 +365,13 @@ class BayesianMixture(KeptHistory, NoiseComponent, AnnotatedFit, StreamFollower)
             )
             for name in structures(max(map(len, numbers)))
         }
-        parsimony = self.parsimony if problem.side.is_empty else 0.0
+        # A single Student t component reaches out to outliers, so that what clusters add to it says little.
+        priced = problem.side.is_empty and not len(numbers[1])
         found = search(
-            families, lambda family: self._sample(rows, family, layout, survey, backend, random), parsimony, random
+            families,
+            lambda family: self._sample(rows, family, layout, survey, backend, random),
+            self.parsimony if priced else 0.0,
+            random,
         )
         self.covariance_type_ = found.structure
         return plan_from(found, label_names, random)
