@@ -108,18 +108,18 @@ class LearnedGaussians:
     def gaussian(self, survey: Survey) -> LearnedWishart | LearnedGamma | LowRank:
         """Return the family with the prior that it starts from."""
         prior = self.start.gaussian(survey)
-        match prior:
-            case LowRank():
-                return replace(prior, scores=LearnedWishart.centred(prior.scores))
-            case NormalWishart():
-                return LearnedWishart.centred(prior)
-        return LearnedGamma.centred(prior)
+        if isinstance(prior, LowRank):
+            return replace(prior, scores=LearnedWishart.centred(prior.scores))
+        return _learned(prior)
 
     def student_t(self, survey: Survey) -> FullStudent | DiagonalStudent:
         """Return the family of Student t columns with the prior that it starts from."""
-        prior = self.start.student_t(survey).gaussian
-        learned = LearnedWishart if isinstance(prior, NormalWishart) else LearnedGamma
-        return student_of(learned.centred(prior))
+        return student_of(_learned(self.start.student_t(survey).gaussian))
+
+
+def _learned(prior: NormalWishart | NormalGamma) -> LearnedWishart | LearnedGamma:
+    """Return the family that starts from a prior and learns its own."""
+    return LearnedWishart.centred(prior) if isinstance(prior, NormalWishart) else LearnedGamma.centred(prior)
 
 
 @dataclass(frozen=True, eq=False)

@@ -76,7 +76,7 @@ class StudentStatistics:
         return StudentStatistics(*sums, self.scaled_rows.scaled(factor))
 
     def rescaled(self, factors: FloatArray) -> "StudentStatistics":
-        """Return the statistics of the same rows after the scales of a component's rows are multiplied by its factor."""
+        """Return the statistics of the same rows after their scales are multiplied by a factor of the component."""
         deviations = self.deviations + self.mass * np.log(factors) + self.scaled_rows.mass * (1.0 - factors)
         return StudentStatistics(self.mass, self.observed, deviations, self.scaled_rows.weighted(factors))
 
