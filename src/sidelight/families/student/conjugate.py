@@ -125,9 +125,9 @@ class ConjugateStudent(ConjugateFamily[StudentParameters, StudentStatistics], Ge
 
 def _highest(logs: FloatArray, inverses: FloatArray, rates: FloatArray) -> FloatArray:
     """Return the α where c ln α − h/α − B α is highest: the positive root of c α + h − B α²."""
-    root = np.sqrt(np.square(logs) + 4.0 * inverses * rates)
-    # The form of the root in which nothing cancels.
-    return np.where(logs > 0, (logs + root) / (2.0 * rates), 2.0 * inverses / (root - logs))
+    # Of the two forms of the root, the one in which nothing cancels.
+    total = np.abs(logs) + np.sqrt(np.square(logs) + 4.0 * inverses * rates)
+    return np.where(logs > 0, total / (2.0 * rates), 2.0 * inverses / total)
 
 
 class _Scale(NamedTuple):
