@@ -49,11 +49,3 @@ def test_the_order_of_the_rows_of_a_small_table_does_not_matter():
     ours = LabelledMixture(4, covariance_type="full", random_state=0).fit(X)
     theirs = LabelledMixture(4, covariance_type="full", random_state=0).fit(X[shuffled])
     np.testing.assert_allclose(ours.lower_bound_, theirs.lower_bound_, rtol=1e-8)
-
-
-def test_rows_that_are_all_but_equal_start_from_short_runs():
-    # Without a prior, most starts on a part of these rows have singular covariances.
-    X = np.concatenate([np.zeros((21_000, 2)), np.random.default_rng(0).normal(size=(4_000, 2)) + 5])
-    X[:21_000:7] += np.random.default_rng(1).normal(size=(3_000, 2))
-    model = LabelledMixture(2, covariance_type="full", prior_rows=1e-3, random_state=0).fit(X)
-    assert np.isfinite(model.lower_bound_)
