@@ -4,8 +4,8 @@ The groups are branches of Ward's tree, or the clusters of a mixture that knows 
 group holds the share q_c of the rows that experts take for class c, and the class has m_c labels, the group should hold
 Σ_c q_c m_c of them, and holds none with probability Π_c (1 − q_c)^m_c. Minus the logarithm of that is the surprise. A
 few labels of other classes may stray into a group; the surprise is then that of a Poisson variable which should be
-larger. How much surprise is needed depends on how far the group lies from the other rows of the classes it is taken for:
-a part cut off somewhere from a group needs much more than a group that lies apart. It also depends on the experts: rows
+larger. How much surprise is needed depends on how far the group lies from other rows of the classes it is taken for: a
+part cut off somewhere from a group needs much more than a group that lies apart. It also depends on the experts: rows
 of a class that none of them has seen are given to one labelled class by some and to another by others, so a group needs
 less surprise where experts agree less than on labelled rows whose label they have not seen. The groups that are chosen
 exceed what they need by the most, in sum. They are then divided where the tree divides labelled classes too
