@@ -27,6 +27,9 @@ def by_components(points: FloatArray, weights: FloatArray, posterior: FloatArray
     posterior : (m, components)
     """
     values, vectors = np.linalg.eigh(_within(points, weights, posterior))
+    if values[-1] <= 0:
+        # All rows are alike.
+        return points
     return np.asarray(points @ (vectors / np.sqrt(np.maximum(values, _LEAST_FRACTION * values[-1]))))
 
 

@@ -37,11 +37,15 @@ _MOST_LABELS = 0.1
 _LEAST_ROWS = 5
 # The share of labelled rows of a class is near that of the table, by this many labels.
 _OVERALL_LABELS = 3.0
-# How many nats of surprise more are needed where experts agree as much as on labelled rows, and how many are saved for
-# every factor of e by which they agree less, as far as that counts; what is added to both sides of the ratio.
-_AGREEMENT, _DISAGREEMENT = 1.0, 3.0
-_MOST_LOG_RATIO = 0.5
+# With fewer labels for each class, on average, no class is missed.
+_LEAST_LABELS = 3
+# How many nats of surprise are saved for every factor of e by which experts agree less than on labelled rows, as far as
+# that counts; what is added to both sides of the ratio. Nothing is saved on the border of two classes, where experts
+# disagree too: the saving grows from nothing at this distance to all of it one standard deviation further.
+_DISAGREEMENT = 2.0
+_MOST_LOG_RATIO = 1.0
 _LEAST_DOUBT = 0.02
+_BORDER = 3.0
 # Labelled rows of all classes that count beside those of a class, as to how far experts agree on it.
 _OTHER_ROWS = 3.0
 _MOST_ROWS = 0.9
@@ -102,6 +106,8 @@ def unlabelled_groups(
     clusters : (n,)
         A partition found without the labels: 0, 1, 2 and so on.
     """
+    if np.count_nonzero(codes >= 0) < _LEAST_LABELS * shares.shape[1]:
+        return []
     tree = ward_tree(points)
     rows = _Rows(points, shares, codes, _usual_doubts(doubts, codes, shares.shape[1]))
     counts = np.column_stack([shares, np.ones(len(points)), codes >= 0, doubts])
@@ -164,9 +170,9 @@ def _excess(rows: _Rows, groups: _Groups, taken: BoolArray) -> FloatArray:
         -np.log(np.maximum(poisson.cdf(strays, expected), _LEAST_PROBABILITY)),
     )
     ratio = np.log((doubts + _LEAST_DOUBT * sizes) / (below @ rows.usual_doubts + _LEAST_DOUBT * sizes))
-    saved = _DISAGREEMENT * np.clip(ratio, 0.0, _MOST_LOG_RATIO) - _AGREEMENT
-    price = _SEARCH_PRICE * np.log(n / np.maximum(sizes, 1.0)) - saved
-    possible = (surprise > _NEEDED_FAR + price) & (strays <= _MOST_LABELS * expected)
+    saved = _DISAGREEMENT * np.clip(ratio, 0.0, _MOST_LOG_RATIO)
+    price = _SEARCH_PRICE * np.log(n / np.maximum(sizes, 1.0))
+    possible = (surprise > _NEEDED_FAR + price - saved) & (strays <= _MOST_LABELS * expected)
     possible &= (sizes >= _LEAST_ROWS) & (sizes < _MOST_ROWS * n)
     excess = np.full(len(sizes), -1.0)
     classes = rows.shares.argmax(axis=1)
@@ -176,7 +182,8 @@ def _excess(rows: _Rows, groups: _Groups, taken: BoolArray) -> FloatArray:
         others = (np.setdiff1d(np.flatnonzero(classes == c), members) for c in taken_for)
         apart = min(separation(rows.points[members], rows.points[own]) for own in others)
         needed = max(_NEEDED_FAR, _NEEDED_NEAR - _SAVED * max(apart - _CUT_APART, 0.0))
-        excess[number] = surprise[number] - needed - price[number]
+        needed += price[number] - saved[number] * np.clip(apart - _BORDER, 0.0, 1.0)
+        excess[number] = surprise[number] - needed
     return excess
 
 
