@@ -202,6 +202,9 @@ def test_links_add_to_labels():
     assert np.mean(model.labels_ == y) > 0.95
 
 
+NO_LINKS = Links(np.empty((0, 2), dtype=int), np.empty(0, dtype=bool))
+
+
 # --- classes without labels -------------------------------------------------------------------------------------------
 
 
@@ -226,11 +229,11 @@ def test_half_of_a_heap_is_not_a_group():
     points = np.random.default_rng(0).normal(size=(200, 2))
     assert separation(points[points[:, 0] > 0], points[points[:, 0] <= 0]) < 3
     codes = np.where(np.arange(200) % 5 == 0, 0, -1)
-    assert not unlabelled_groups(points, np.ones((200, 1)), np.ones(200), codes, np.zeros(200, dtype=int))
+    assert not unlabelled_groups(points, np.ones((200, 1)), np.ones(200), codes, NO_LINKS, np.zeros(200, dtype=int))
     apart = np.concatenate([points, points[:60] + np.array([30.0, 0.0])])
     codes = np.append(codes, np.full(60, -1))
     for clusters in (np.zeros(260, dtype=int), (np.arange(260) >= 200).astype(int)):
-        (group,) = unlabelled_groups(apart, np.ones((260, 1)), np.ones(260), codes, clusters)
+        (group,) = unlabelled_groups(apart, np.ones((260, 1)), np.ones(260), codes, NO_LINKS, clusters)
         np.testing.assert_array_equal(group, np.arange(200, 260))
 
 
@@ -240,10 +243,16 @@ def test_where_experts_disagree_fewer_missing_labels_are_needed():
     codes = np.where((np.arange(230) % 10 == 0) & (np.arange(230) < 200), 0, -1)
     shares, clusters = np.ones((230, 1)), np.zeros(230, dtype=int)
     # Three labels are missing among the 30 rows.
-    assert not unlabelled_groups(points, shares, np.full(230, 0.3), codes, clusters)
+    assert not unlabelled_groups(points, shares, np.full(230, 0.3), codes, NO_LINKS, clusters)
     doubts = np.where(np.arange(230) < 200, 0.3, 0.9)
-    (group,) = unlabelled_groups(points, shares, doubts, codes, clusters)
+    (group,) = unlabelled_groups(points, shares, doubts, codes, NO_LINKS, clusters)
     np.testing.assert_array_equal(group, np.arange(200, 230))
+    # Who says that two rows of the group are not of the class says the same; who joins them, the opposite.
+    apart = Links(np.array([[201, 0], [220, 10]]), np.array([False, False]))
+    (group,) = unlabelled_groups(points, shares, np.full(230, 0.3), codes, apart, clusters)
+    np.testing.assert_array_equal(group, np.arange(200, 230))
+    joined_to_it = Links(np.column_stack([np.arange(200, 230), np.arange(30)]), np.ones(30, dtype=bool))
+    assert not unlabelled_groups(points, shares, doubts, codes, joined_to_it, clusters)
 
 
 # --- starts from links ------------------------------------------------------------------------------------------------

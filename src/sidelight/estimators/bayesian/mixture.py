@@ -46,10 +46,11 @@ from sidelight.tables.schema import FamilyChoice
 from sidelight.tables.survey import Survey
 from sidelight.tables.validation import check_choice, check_integer, check_number
 
-# How much rows without a label count where they pull the classes away from their labels, and from how many labels of a
-# class on they are taken to do so.
+# How much rows without a label count where they pull the classes away from their labels. With so many labels per class
+# they are taken to do so, and the fit is repeated, unless it has more rows.
 _LIGHT_WEIGHT = 0.1
 _LABELS_PER_CLASS = 5
+_MOST_ROWS_TO_REPEAT = 100_000
 # A row that weighs nothing keeps a place among those that it is coupled with, and counts next to nothing.
 _LEAST_WEIGHT = 1e-12
 
@@ -342,10 +343,35 @@ class BayesianMixture(KeptHistory, NoiseComponent, AnnotatedFit, StreamFollower)
 
     def _fit(self, problem: Problem, survey: Survey) -> Fitted:
         """Fit; with annotators to what they agree on, then to what each of them says."""
-        if problem.side.annotations is None:
-            return super()._fit(problem, survey)
-        agreed = super()._fit(problem._replace(side=consensus(problem.side)), survey)
-        return self._fit_annotated(agreed, problem, survey)
+        if problem.side.annotations is not None:
+            agreed = super()._fit(problem._replace(side=consensus(problem.side)), survey)
+            return self._fit_annotated(agreed, problem, survey)
+        fitted = super()._fit(problem, survey)
+        return self._fit_lighter(problem, survey) if self._repeats(fitted, problem) else fitted
+
+    def _repeats(self, fitted: Fitted, problem: Problem) -> bool:
+        """Say whether to fit once more with less weight on rows without labels.
+
+        They pull the classes of a mixture that fits badly away from their labels, and where all components belong to
+        labels there is no other class for them to find. It is done where structure and number are searched for, unless
+        labels are very few or rows very many; see ``_refine`` for other fits.
+        """
+        if not self._searches() or problem.n_rows > _MOST_ROWS_TO_REPEAT:
+            return False
+        n_labelled, n_classes = int(np.count_nonzero(problem.side.labels >= 0)), len(problem.side.label_names)
+        return n_labelled >= _LABELS_PER_CLASS * n_classes and self._pulled(fitted.classes, problem.side)
+
+    def _pulled(self, classes: IntArray | None, side: SideInformation) -> bool:
+        """Say whether the weight of rows without labels is to be chosen, and all components belong to labels."""
+        n_labels = len(side.label_names)
+        return self.unlabelled_weight == "auto" and classes is not None and 0 <= int(classes.max()) < n_labels
+
+    def _fit_lighter(self, problem: Problem, survey: Survey) -> Fitted:
+        """Fit with less weight on rows without labels, as a further start."""
+        light = problem.with_unlabelled_weight(_LIGHT_WEIGHT)
+        ascent = self._ascend(light, survey, first_start=self.n_init + 1)
+        fit, classes = self._in_classes(ascent, light)
+        return Fitted(fit, ascent.total_weight, classes)
 
     def _store(self, fitted: Fitted, side: SideInformation) -> None:
         super()._store(fitted, side)
@@ -392,31 +418,19 @@ class BayesianMixture(KeptHistory, NoiseComponent, AnnotatedFit, StreamFollower)
     def _refine(self, ascent: Ascent, problem: Problem, survey: Survey) -> Fitted:
         """Learn the prior from all rows; prune; give each component its class.
 
-        Where all components belong to labels, there is no other class for rows without labels to find, and they pull
-        the classes of a mixture that fits badly away from their labels. They then count less: in another fit where
-        structure and number are searched for, labels are not very few and rows not very many, else in further steps if
-        they do pull.
+        Rows without labels then count less where they pull the classes away from their labels.
         """
-        fit, classes = self._settled(ascent, problem)
-        fitted = Fitted(fit, ascent.total_weight, classes)
-        n_labels = len(problem.side.label_names)
-        if self.unlabelled_weight != "auto" or not n_labels or int(classes.max()) >= n_labels:
-            return fitted
-        light = problem.with_unlabelled_weight(_LIGHT_WEIGHT)
-        enough = np.count_nonzero(problem.side.labels >= 0) >= _LABELS_PER_CLASS * n_labels
-        if self._searches() and enough and ascent.stand_in is None:
-            again = self._ascend(light, survey, first_start=self.n_init + 1)
-            fit, classes = self._settled(again, light)
-            return Fitted(fit, again.total_weight, classes)
-        if pulls_away(fit, problem.side, classes):
+        fit, classes = self._in_classes(ascent, problem)
+        if self._pulled(classes, problem.side) and pulls_away(fit, problem.side, classes):
+            light = problem.with_unlabelled_weight(_LIGHT_WEIGHT)
             layout = Layout(among_clusters(fit.mixture).classes, 0)
             lighter = self._mixture(light, fit.mixture.family, layout, fit.mixture.backend)
             steps = Steps.after(ascent, self.max_iter, self.tol, self._watchers(self.callbacks))
-            return fitted._replace(fit=steps.take(lighter, fit.trace, "settling"))
-        return fitted
+            fit = steps.take(lighter, fit.trace, "settling")
+        return Fitted(fit, ascent.total_weight, classes)
 
-    def _settled(self, ascent: Ascent, problem: Problem) -> tuple[Fit, IntArray]:
-        """Learn the prior, prune, and give each component its class."""
+    def _in_classes(self, ascent: Ascent, problem: Problem) -> tuple[Fit, IntArray]:
+        """Learn the prior from all rows, prune, and give each component its class."""
         steps = Steps.after(ascent, self.max_iter, self.tol, self._watchers(self.callbacks))
         fit = self._pruned(with_learned_prior(ascent.fit, steps), ascent, problem.side, steps)
         self._history = ascent.recorder.of(fit.trace.start)

@@ -259,7 +259,8 @@ def _with_new_classes(
 ) -> Round:
     """Let groups of rows that no labelled class explains be classes of their own."""
     points = view.coordinates[:, :_START_DIMENSIONS]
-    groups = unlabelled_groups(points, np.exp(labelled.log_shares), labelled.doubts, statements.codes, clusters)
+    links = Links(statements.pairs, statements.same)
+    groups = unlabelled_groups(points, np.exp(labelled.log_shares), labelled.doubts, statements.codes, links, clusters)
     if wanted != "auto":
         groups = groups[: int(wanted)]
     if not groups:

@@ -7,9 +7,10 @@ few labels of other classes may stray into a group; the surprise is then that of
 larger. How much surprise is needed depends on how far the group lies from other rows of the classes it is taken for: a
 part cut off somewhere from a group needs much more than a group that lies apart. It also depends on the experts: rows
 of a class that none of them has seen are given to one labelled class by some and to another by others, so a group needs
-less surprise where experts agree less than on labelled rows whose label they have not seen. The groups that are chosen
-exceed what they need by the most, in sum. They are then divided where the tree divides labelled classes too
-(:mod:`~sidelight.estimators.guided.granularity`): several new classes may lie side by side.
+less surprise where experts agree less than on labelled rows whose label they have not seen. Links between a group and
+the rest of the classes it is taken for count as well: cannot-links for the group, must-links against it. The groups
+that are chosen exceed what they need by the most, in sum. They are then divided where the tree divides labelled classes
+too (:mod:`~sidelight.estimators.guided.granularity`): several new classes may lie side by side.
 """
 
 from collections.abc import Callable
@@ -21,6 +22,7 @@ from scipy.stats import poisson
 
 from sidelight._typing import BoolArray, FloatArray, IntArray
 from sidelight.estimators.guided.granularity import divided_like_classes
+from sidelight.estimators.starts.partitions import Links
 from sidelight.experts.dendrograms import Dendrogram, ward_tree
 
 # Surprise needed, in nats: of a branch that touches its class, and of one far from it.
@@ -46,6 +48,8 @@ _DISAGREEMENT = 2.0
 _MOST_LOG_RATIO = 1.0
 _LEAST_DOUBT = 0.02
 _BORDER = 3.0
+# What a link between a group and the rest of its class says, in nats, and how much all of them say at most.
+_LINK, _MOST_OF_LINKS = 2.0, 4.0
 # Labelled rows of all classes that count beside those of a class, as to how far experts agree on it.
 _OTHER_ROWS = 3.0
 _MOST_ROWS = 0.9
@@ -66,6 +70,7 @@ class _Rows(NamedTuple):
     shares: FloatArray
     codes: IntArray
     usual_doubts: FloatArray
+    links: Links
 
 
 class _Groups(NamedTuple):
@@ -89,7 +94,7 @@ class _Groups(NamedTuple):
 
 
 def unlabelled_groups(
-    points: FloatArray, shares: FloatArray, doubts: FloatArray, codes: IntArray, clusters: IntArray
+    points: FloatArray, shares: FloatArray, doubts: FloatArray, codes: IntArray, links: Links, clusters: IntArray
 ) -> list[IntArray]:
     """Return groups of rows, each an array of row numbers, that no labelled class explains; the largest first.
 
@@ -103,13 +108,14 @@ def unlabelled_groups(
         How far experts disagree with what they say together; of labelled rows, as if their labels were unknown.
     codes : (n,)
         Label codes, -1 unknown.
+    links : Links
     clusters : (n,)
         A partition found without the labels: 0, 1, 2 and so on.
     """
     if np.count_nonzero(codes >= 0) < _LEAST_LABELS * shares.shape[1]:
         return []
     tree = ward_tree(points)
-    rows = _Rows(points, shares, codes, _usual_doubts(doubts, codes, shares.shape[1]))
+    rows = _Rows(points, shares, codes, _usual_doubts(doubts, codes, shares.shape[1]), links)
     counts = np.column_stack([shares, np.ones(len(points)), codes >= 0, doubts])
     branches = _Groups(*_columns(tree.sums(counts)), lambda node: _rows_below(tree, node))
     one_hot = (clusters[:, None] == np.arange(clusters.max() + 1)).astype(float)
@@ -172,19 +178,28 @@ def _excess(rows: _Rows, groups: _Groups, taken: BoolArray) -> FloatArray:
     ratio = np.log((doubts + _LEAST_DOUBT * sizes) / (below @ rows.usual_doubts + _LEAST_DOUBT * sizes))
     saved = _DISAGREEMENT * np.clip(ratio, 0.0, _MOST_LOG_RATIO)
     price = _SEARCH_PRICE * np.log(n / np.maximum(sizes, 1.0))
-    possible = (surprise > _NEEDED_FAR + price - saved) & (strays <= _MOST_LABELS * expected)
+    most_of_links = min(_MOST_OF_LINKS, _LINK * np.count_nonzero(~rows.links.same))
+    possible = (surprise > _NEEDED_FAR + price - saved - most_of_links) & (strays <= _MOST_LABELS * expected)
     possible &= (sizes >= _LEAST_ROWS) & (sizes < _MOST_ROWS * n)
     excess = np.full(len(sizes), -1.0)
     classes = rows.shares.argmax(axis=1)
     for number in np.flatnonzero(possible).tolist():
         members = groups.members(number)
         taken_for = np.flatnonzero(below[number] >= min(_TAKEN_FOR * sizes[number], below[number].max()))
-        others = (np.setdiff1d(np.flatnonzero(classes == c), members) for c in taken_for)
+        others = [np.setdiff1d(np.flatnonzero(classes == c), members) for c in taken_for]
         apart = min(separation(rows.points[members], rows.points[own]) for own in others)
         needed = max(_NEEDED_FAR, _NEEDED_NEAR - _SAVED * max(apart - _CUT_APART, 0.0))
         needed += price[number] - saved[number] * np.clip(apart - _BORDER, 0.0, 1.0)
-        excess[number] = surprise[number] - needed
+        excess[number] = surprise[number] + _said_by_links(rows.links, members, np.concatenate(others)) - needed
     return excess
+
+
+def _said_by_links(links: Links, members: IntArray, others: IntArray) -> float:
+    """Return what links between two sets of rows say for their being of different classes, in nats."""
+    inside, outside = np.isin(links.pairs, members), np.isin(links.pairs, others)
+    across = (inside[:, 0] & outside[:, 1]) | (inside[:, 1] & outside[:, 0])
+    for_a_class = np.count_nonzero(across & ~links.same) - np.count_nonzero(across & links.same)
+    return min(_LINK * for_a_class, _MOST_OF_LINKS)
 
 
 def separation(group: FloatArray, others: FloatArray) -> float:
