@@ -239,20 +239,40 @@ def test_half_of_a_heap_is_not_a_group():
 
 def test_where_experts_disagree_fewer_missing_labels_are_needed():
     random = np.random.default_rng(0)
-    points = np.concatenate([random.normal(size=(200, 2)), random.normal(size=(30, 2)) + np.array([12.0, 0.0])])
-    codes = np.where((np.arange(230) % 10 == 0) & (np.arange(230) < 200), 0, -1)
-    shares, clusters = np.ones((230, 1)), np.zeros(230, dtype=int)
-    # Three labels are missing among the 30 rows.
-    assert not unlabelled_groups(points, shares, np.full(230, 0.3), codes, NO_LINKS, clusters)
-    doubts = np.where(np.arange(230) < 200, 0.3, 0.9)
+    points = np.concatenate([random.normal(size=(200, 2)), random.normal(size=(24, 2)) + np.array([12.0, 0.0])])
+    codes = np.where((np.arange(224) % 10 == 0) & (np.arange(224) < 200), 0, -1)
+    shares, clusters = np.ones((224, 1)), np.zeros(224, dtype=int)
+    # Two or three labels are missing among the 24 rows.
+    assert not unlabelled_groups(points, shares, np.full(224, 0.3), codes, NO_LINKS, clusters)
+    doubts = np.where(np.arange(224) < 200, 0.3, 0.9)
     (group,) = unlabelled_groups(points, shares, doubts, codes, NO_LINKS, clusters)
-    np.testing.assert_array_equal(group, np.arange(200, 230))
+    np.testing.assert_array_equal(group, np.arange(200, 224))
     # Who says that two rows of the group are not of the class says the same; who joins them, the opposite.
     apart = Links(np.array([[201, 0], [220, 10]]), np.array([False, False]))
-    (group,) = unlabelled_groups(points, shares, np.full(230, 0.3), codes, apart, clusters)
-    np.testing.assert_array_equal(group, np.arange(200, 230))
-    joined_to_it = Links(np.column_stack([np.arange(200, 230), np.arange(30)]), np.ones(30, dtype=bool))
+    (group,) = unlabelled_groups(points, shares, np.full(224, 0.3), codes, apart, clusters)
+    np.testing.assert_array_equal(group, np.arange(200, 224))
+    joined_to_it = Links(np.column_stack([np.arange(200, 224), np.arange(24)]), np.ones(24, dtype=bool))
     assert not unlabelled_groups(points, shares, doubts, codes, joined_to_it, clusters)
+
+
+def test_where_classes_are_several_clusters_more_labels_must_be_missing():
+    random = np.random.default_rng(0)
+    points = np.concatenate([random.normal(size=(200, 2)), random.normal(size=(40, 2)) + np.array([12.0, 0.0])])
+    codes = np.where((np.arange(240) % 10 == 0) & (np.arange(240) < 200), 0, -1)
+    shares, doubts = np.ones((240, 1)), np.full(240, 0.3)
+    (group,) = unlabelled_groups(points, shares, doubts, codes, NO_LINKS, np.zeros(240, dtype=int))
+    np.testing.assert_array_equal(group, np.arange(200, 240))
+    of_several_clusters = np.minimum(np.arange(240) // 20, 10)
+    assert not unlabelled_groups(points, shares, doubts, codes, NO_LINKS, of_several_clusters)
+
+
+def test_a_label_may_stray_into_a_group():
+    random = np.random.default_rng(0)
+    points = np.concatenate([random.normal(size=(200, 2)), random.normal(size=(80, 2)) + np.array([12.0, 0.0])])
+    codes = np.where((np.arange(280) % 10 == 0) & (np.arange(280) < 210), 0, -1)
+    clusters = (np.arange(280) >= 200).astype(int)
+    (group,) = unlabelled_groups(points, np.ones((280, 1)), np.full(280, 0.3), codes, NO_LINKS, clusters)
+    np.testing.assert_array_equal(group, np.arange(200, 280))
 
 
 # --- starts from links ------------------------------------------------------------------------------------------------

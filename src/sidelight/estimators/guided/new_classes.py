@@ -7,10 +7,12 @@ few labels of other classes may stray into a group; the surprise is then that of
 larger. How much surprise is needed depends on how far the group lies from other rows of the classes it is taken for: a
 part cut off somewhere from a group needs much more than a group that lies apart. It also depends on the experts: rows
 of a class that none of them has seen are given to one labelled class by some and to another by others, so a group needs
-less surprise where experts agree less than on labelled rows whose label they have not seen. Links between a group and
-the rest of the classes it is taken for count as well: cannot-links for the group, must-links against it. The groups
-that are chosen exceed what they need by the most, in sum. They are then divided where the tree divides labelled classes
-too (:mod:`~sidelight.estimators.guided.granularity`): several new classes may lie side by side.
+less surprise where experts agree less than on labelled rows whose label they have not seen. And it depends on the
+labelled classes: where each of them is several clusters of the mixture, a cluster without labels may well be one more
+of theirs, where each is one cluster it is not. Links between a group and the rest of the classes it is taken for count
+as well: cannot-links for the group, must-links against it. The groups that are chosen exceed what they need by the
+most, in sum. They are then divided where the tree divides labelled classes too
+(:mod:`~sidelight.estimators.guided.granularity`): several new classes may lie side by side.
 """
 
 from collections.abc import Callable
@@ -30,12 +32,16 @@ _NEEDED_NEAR, _NEEDED_FAR = 5.0, 2.0
 # Halves of a normal distribution are this many standard deviations within apart; every further one saves this much.
 _CUT_APART = 2.5
 _SAVED = 2.0
+# Nothing is added to what is needed where the labels of a class lie in this many clusters, on average; one nat more
+# with every factor of e. How much is added at least, and at most.
+_CLUSTERS_OF_A_CLASS = 1.5
+_LEAST_ADDED, _MOST_ADDED = -0.5, 2.0
 # A group is taken for the classes that have at least this share of it: it may lie on the border of two.
 _TAKEN_FOR = 0.25
 # How much of the logarithm of the number of such branches is needed beside.
 _SEARCH_PRICE = 0.5
 # A branch may have at most this share of the labels it should have, at least these rows, and at most this share of all.
-_MOST_LABELS = 0.1
+_MOST_LABELS = 0.2
 _LEAST_ROWS = 5
 # The share of labelled rows of a class is near that of the table, by this many labels.
 _OVERALL_LABELS = 3.0
@@ -63,13 +69,15 @@ _LEAST_PROBABILITY = 1e-300
 class _Rows(NamedTuple):
     """Points (n, q), probabilities of the labelled classes (n, classes), and label codes (n,), -1 unknown.
 
-    ``usual_doubts`` (classes,) are those of the experts about rows of each class whose label they have not seen.
+    ``usual_doubts`` (classes,) are those of the experts about rows of each class whose label they have not seen,
+    ``added`` is the surprise that every group needs beside, in nats.
     """
 
     points: FloatArray
     shares: FloatArray
     codes: IntArray
     usual_doubts: FloatArray
+    added: float
     links: Links
 
 
@@ -115,7 +123,8 @@ def unlabelled_groups(
     if np.count_nonzero(codes >= 0) < _LEAST_LABELS * shares.shape[1]:
         return []
     tree = ward_tree(points)
-    rows = _Rows(points, shares, codes, _usual_doubts(doubts, codes, shares.shape[1]), links)
+    added = added_by_clusters(clusters[codes >= 0], shares.shape[1])
+    rows = _Rows(points, shares, codes, _usual_doubts(doubts, codes, shares.shape[1]), added, links)
     counts = np.column_stack([shares, np.ones(len(points)), codes >= 0, doubts])
     branches = _Groups(*_columns(tree.sums(counts)), lambda node: _rows_below(tree, node))
     one_hot = (clusters[:, None] == np.arange(clusters.max() + 1)).astype(float)
@@ -136,6 +145,12 @@ def _usual_doubts(doubts: FloatArray, codes: IntArray, n_classes: int) -> FloatA
     sums = np.bincount(codes[labelled], doubts[labelled], n_classes)
     counts = np.bincount(codes[labelled], minlength=n_classes)
     return (sums + _OTHER_ROWS * doubts[labelled].mean()) / (counts + _OTHER_ROWS)
+
+
+def added_by_clusters(clusters: IntArray, n_classes: int) -> float:
+    """Return the surprise that a group needs beside, in nats, by the clusters (m,) that labelled rows lie in."""
+    per_class = len(np.unique(clusters)) / n_classes
+    return float(np.clip(np.log(per_class / _CLUSTERS_OF_A_CLASS), _LEAST_ADDED, _MOST_ADDED))
 
 
 class _Found(NamedTuple):
@@ -177,7 +192,7 @@ def _excess(rows: _Rows, groups: _Groups, taken: BoolArray) -> FloatArray:
     )
     ratio = np.log((doubts + _LEAST_DOUBT * sizes) / (below @ rows.usual_doubts + _LEAST_DOUBT * sizes))
     saved = _DISAGREEMENT * np.clip(ratio, 0.0, _MOST_LOG_RATIO)
-    price = _SEARCH_PRICE * np.log(n / np.maximum(sizes, 1.0))
+    price = _SEARCH_PRICE * np.log(n / np.maximum(sizes, 1.0)) + rows.added
     most_of_links = min(_MOST_OF_LINKS, _LINK * np.count_nonzero(~rows.links.same))
     possible = (surprise > _NEEDED_FAR + price - saved - most_of_links) & (strays <= _MOST_LABELS * expected)
     possible &= (sizes >= _LEAST_ROWS) & (sizes < _MOST_ROWS * n)
