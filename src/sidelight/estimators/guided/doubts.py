@@ -7,6 +7,7 @@ import numpy as np
 
 from sidelight._storable import storable
 from sidelight._typing import BoolArray
+from sidelight._wording import count, percent
 from sidelight.estimators.guided.link_beliefs import believe_links
 from sidelight.estimators.guided.rounds import Round, Statements
 
@@ -46,6 +47,18 @@ class HeldOutScores:
     largest_class: float
     information: float
     doubtful_links: BoolArray
+
+    def __str__(self) -> str:
+        parts = []
+        if self.n_labels:
+            linear, largest = percent(self.linear_accuracy), percent(self.largest_class)
+            parts.append(
+                f"{percent(self.accuracy)} of {count(self.n_labels, 'label')} predicted when held out "
+                f"(logistic regression {linear}, the largest class {largest})"
+            )
+        if self.n_links:
+            parts.append(f"{self.doubtful_links.sum()} of {count(self.n_links, 'link')} doubtful")
+        return "; ".join(parts)
 
 
 def held_out_scores(found: Round, statements: Statements) -> HeldOutScores:
