@@ -74,3 +74,5 @@ else:
     axis.set_yticks(range(len(subjects)), words)
     axis.set_title("topics by their words, and the libraries of their texts")
     plt.show()
+
+# sphinx_gallery_thumbnail_path = "images/topics.png"
