@@ -75,4 +75,4 @@ else:
     axis.set_title("topics by their words, and the libraries of their texts")
     plt.show()
 
-# sphinx_gallery_thumbnail_path = "images/topics.png"
+# sphinx_gallery_thumbnail_path = "images/topics.png"  # noqa: ERA001
