@@ -60,7 +60,7 @@ html_theme_options = {
     "navbar_align": "left",
     "header_links_before_dropdown": 7,
     "show_prev_next": True,
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
     "footer_start": ["copyright"],
     "footer_end": [],
     "navigation_with_keys": False,
@@ -101,6 +101,12 @@ def escape_attributes(app: object, what: str, name: str, obj: object, options: o
             lines[number] = "``".join(parts)
 
 
+def close_code(app: object, name: str, source: list[str]) -> None:
+    """Drop the empty line before the end of a code block, which doctest needs and a reader does not, in place."""
+    source[0] = source[0].replace("\n\n```\n", "\n```\n")
+
+
 def setup(app: Sphinx) -> None:
-    """Tell Sphinx about the hook; numpydoc's comes before."""
+    """Tell Sphinx about the hooks; numpydoc's comes before."""
     app.connect("autodoc-process-docstring", escape_attributes, priority=900)
+    app.connect("source-read", close_code)

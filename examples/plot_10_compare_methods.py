@@ -6,6 +6,7 @@ Every estimator of sidelight on small tables with six labels (rings). No method 
 for the shape of your own clusters.
 """
 
+import re
 import warnings
 
 import matplotlib.pyplot as plt
@@ -30,27 +31,27 @@ tables = {
 # %%
 # The colours are the clusters, the number is the accuracy on rows without a label.
 
-names = [name for name, _ in all_estimators()]
-figure, axes = plt.subplots(len(names), len(tables), figsize=(7, 20))
-for column, (title, (X, truth)) in enumerate(tables.items()):
+figure, axes = plt.subplots(len(tables), len(all_estimators()), figsize=(16, 5))
+for row, (title, (X, truth)) in enumerate(tables.items()):
     y = draw_labels(truth, number=6, stratify=True, random_state=0)
-    for row, (name, estimator) in enumerate(all_estimators()):
+    for column, (name, estimator) in enumerate(all_estimators()):
         model = estimator()
         if "random_state" in model.get_params():
             model.set_params(random_state=0)
         with warnings.catch_warnings():
-            # Some methods say that they doubt their result, which the picture shows as well.
+            # Some methods warn that their result is doubtful, which the picture shows as well.
             warnings.simplefilter("ignore")
             labels = model.fit(X, y).labels_
         axis = axes[row, column]
         axis.scatter(*X.T, c=labels, s=4, cmap="viridis")
         axis.scatter(*X[y >= 0].T, s=30, facecolors="none", edgecolors="crimson", linewidths=0.8)
         score = clustering_accuracy_score(truth, labels, rows=y < 0)
-        axis.text(0.98, 0.02, f"{score:.2f}", transform=axis.transAxes, ha="right", fontsize=8)
+        axis.text(0.98, 0.02, f"{score:.2f}", transform=axis.transAxes, ha="right", fontsize=9)
         axis.set(xticks=[], yticks=[])
         if not row:
-            axis.set_title(title, fontsize=10)
+            words = re.sub(r"\B(?=KMeans|(?<!K)[A-Z][a-z])", "\n", name)
+            axis.set_title(words, fontsize=8, linespacing=0.9)
         if not column:
-            axis.set_ylabel(name.replace("Mixture", "\nMixture").replace("KMeans", "\nKMeans"), fontsize=7)
-figure.tight_layout(pad=0.4)
+            axis.set_ylabel(title, fontsize=10)
+figure.tight_layout(pad=0.3)
 plt.show()

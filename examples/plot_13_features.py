@@ -54,9 +54,12 @@ for axis, regression, columns, title in (
 ):
     predicted = cross_val_predict(regression, X.loc[order, columns], proline[order], cv=5)
     error = np.sqrt(np.mean((predicted - proline[order]) ** 2))
-    axis.scatter(proline[order], predicted, s=12, c=wine.target[order], cmap="viridis")
+    for name in np.unique(cultivar):
+        rows = cultivar[order] == name
+        axis.scatter(proline[order][rows], predicted[rows], s=12, label=name)
     axis.axline((300, 300), slope=1, color="lightgrey")
     axis.set(title=f"{title}: error {error:.0f}", xlabel="proline", xlim=(200, 1700))
 axes[0].set_ylabel("predicted")
+axes[1].legend(frameon=False, loc="lower right")
 figure.tight_layout()
 plt.show()

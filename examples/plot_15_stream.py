@@ -38,22 +38,25 @@ print(names, model.n_iter_, "iterations")
 # **Batch by batch.** The first batch has the labels. Each further batch is one step; the model can be used after each.
 
 stream, means = BayesianMixture(3, prune=False, random_state=0), []
-for batch in range(0, 60_000, 3000):
-    some = slice(batch, batch + 3000)
+for batch in range(0, 60_000, 600):
+    some = slice(batch, batch + 600)
     stream.partial_fit(rows[some], y[some])
     means.append(stream.means_)
-means = np.array(means)
-
-figure, axis = plt.subplots(figsize=(6, 5))
-axis.scatter(*rows[:3000, :2].T, s=2, color="lightgrey")
-for cluster, name in enumerate(stream.cluster_names_):
-    axis.plot(means[:, cluster, 0], means[:, cluster, 1], ".-", label=name)
-axis.legend(frameon=False, title="mean after each batch")
-axis.set(xlabel="first column", ylabel="second column")
-plt.show()
 
 # %%
-# How far the means still move from batch to batch:
+# The dashed line is the distance that the mean of all rows seen so far would have. The model keeps no batch, and later
+# batches count more than earlier ones, so that it can follow a stream that changes; its means come closer more slowly.
 
-moves = np.linalg.norm(np.diff(means, axis=0), axis=2).max(axis=1)
-print(np.round(moves[[0, 4, 9, 18]], 3))
+order = [["left", "right", "top"].index(name) for name in stream.cluster_names_]
+distances = np.linalg.norm(np.array(means) - centres[order], axis=2)
+seen = 600 * np.arange(1, 101)
+figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
+for cluster, name in enumerate(stream.cluster_names_):
+    inside = rows[:2000][stream.predict(rows[:2000]) == name]
+    left.scatter(*inside[:, :2].T, s=4, label=name)
+    right.loglog(seen, distances[:, cluster], label=name)
+right.loglog(seen, 2 / np.sqrt(seen / 3), color="grey", linestyle="--", label="2 / √(rows of a cluster)")
+left.set(xlabel="first column", ylabel="second column", title="2 000 of the rows, after the last batch")
+right.set(xlabel="rows seen", ylabel="distance of the mean from the true centre", title="a batch of 600 rows at a time")
+right.legend(frameon=False)
+plt.show()

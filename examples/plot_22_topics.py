@@ -61,7 +61,18 @@ if missing:
     print(f"{', '.join(missing)} not installed, so this recipe is skipped: pip install 'sidelight[topics]'")
 else:
     topics, found = recipe()
-    for topic in np.unique(found):
-        words = ", ".join(word for word, _ in topics.get_topic(int(topic))[:6])
-        inside = np.bincount(subject[found == topic], minlength=4)
-        print(f"{topic}: {words}; mostly {list(subjects)[inside.argmax()]} ({inside.max()} of {inside.sum()})")
+    words = [", ".join(word for word, _ in topics.get_topic(topic)[:4]) for topic in range(len(subjects))]
+    counts = np.array([np.bincount(subject[found == topic], minlength=4) for topic in range(len(subjects))])
+    for topic, inside in enumerate(counts):
+        print(f"{topic}: {words[topic]}; mostly {list(subjects)[inside.argmax()]} ({inside.max()} of {inside.sum()})")
+    figure, axis = plt.subplots(figsize=(7, 3.4), layout="constrained")
+    axis.imshow(counts, cmap="Blues", aspect="auto")
+    for (topic, number), texts_inside in np.ndenumerate(counts):
+        colour = "white" if texts_inside > counts.max() / 2 else "black"
+        axis.text(number, topic, str(texts_inside), ha="center", va="center", color=colour)
+    axis.set_xticks(range(len(subjects)), list(subjects))
+    axis.set_yticks(range(len(subjects)), words)
+    axis.set_title("topics by their words, and the libraries of their texts")
+    plt.show()
+
+# sphinx_gallery_thumbnail_path = "images/topics.png"  # noqa: ERA001

@@ -78,8 +78,8 @@ axis.legend(frameon=False)
 plt.show()
 
 # %%
-# The best threshold does about as well, but nobody knows it beforehand. How the two compare depends on the names: with
-# longer or with more different ones both find everybody, or the best threshold is ahead by a little.
+# The best threshold does about as well, but is not known beforehand. How the two compare depends on the names: with
+# longer or with more different ones both find every person, or the best threshold is ahead by a little.
 
 # %%
 # From Splink

@@ -11,7 +11,7 @@ from sklearn.mixture import GaussianMixture
 from sklearn.model_selection import KFold
 from sklearn.preprocessing import StandardScaler
 
-from sidelight import ClassMixture, COPKMeans, LabelledMixture, SideInformation
+from sidelight import ClassMixture, COPKMeans, GuidedMixture, LabelledMixture, SideInformation
 from sidelight.selection import select_n_components
 from sidelight.side import draw_labels, draw_side
 
@@ -126,5 +126,9 @@ def test_errors_say_what_to_do():
         select_n_components(labelled(), X, [])
     with pytest.raises(ValueError, match=r"at least 3, one for each labelled class; .* blocks"):
         select_n_components(labelled(), X, [2, 3], y=TRUTH)
+    for criterion, method in (("bic", "bic"), ("icl", "bic"), ("held_out", "score")):
+        for model in (GuidedMixture(), COPKMeans()):
+            with pytest.raises(ValueError, match=rf"needs {method}\(X\), which {type(model).__name__} does not have"):
+                select_n_components(model, X, [2], criterion=criterion)
     with pytest.raises(ValueError, match="StandardScaler has none of the parameters .*parameter="):
         select_n_components(StandardScaler(), X, [2])

@@ -246,6 +246,7 @@ def test_the_whole_story_by_keys(chromium, server, hostile, tmp_path):
 
 
 def test_two_people_at_once_agree_or_not(chromium, server):
+    wait_for_fit(server)
     ada, ben = Page(chromium, server, ADA), Page(chromium, server, "Ben", size=(390, 800))
     before = answered(server)
     for _ in range(6):
@@ -282,6 +283,7 @@ def axe(tmp_path_factory):
 @pytest.mark.parametrize("size", [(1280, 860), (390, 800)], ids=["wide", "narrow"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing(chromium, server, axe, size, scheme):
+    wait_for_fit(server)
     eve = Page(chromium, server, "Eve", size=size)
     eve.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
     found = []

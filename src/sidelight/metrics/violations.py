@@ -9,6 +9,7 @@ from scipy.optimize import linear_sum_assignment
 from sidelight._html import html_table
 from sidelight._storable import storable
 from sidelight._typing import BoolArray, FloatArray, IntArray
+from sidelight._wording import count, percent
 from sidelight.side import SideInformation
 from sidelight.side.parsing import as_vector, encode_complete, refuse_missing
 
@@ -39,6 +40,9 @@ class Suspicions:
     >>> found = Suspicions.of(side, np.array([0.1, 0.8, 0.2]))
     >>> found.pairs.tolist(), found.odds.round(2).tolist(), found.doubtful.tolist()
     ([[1, 2], [2, 3], [0, 1]], [4.0, 0.25, 0.11], [[1, 2]])
+    >>> print(found)
+    1 of 3 links probably wrong:
+    must-link 1 – 2 (80 %)
     """
 
     pairs: IntArray
@@ -62,6 +66,26 @@ class Suspicions:
     def doubtful(self) -> IntArray:
         """Links (m, 2) that are more probably wrong than right, the most suspicious first."""
         return self.pairs[self.wrong > 0.5]
+
+    def __str__(self) -> str:
+        found = [f"{kind} {rows} ({wrong})" for kind, rows, wrong in self._first()]
+        more = ["…"] if len(self.doubtful) > len(found) else []
+        return "\n".join([f"{self._total()}{':' if found else ''}", *found, *more])
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show: the links that are probably wrong, the most suspicious first."""
+        return html_table(self._total(), ("link", "rows", "probably wrong"), self._first())
+
+    def _total(self) -> str:
+        return f"{len(self.doubtful)} of {count(len(self.pairs), 'link')} probably wrong"
+
+    def _first(self) -> list[tuple[str, str, str]]:
+        """Return the first doubtful links in words."""
+        return [
+            ("must-link" if must else "cannot-link", f"{first} – {second}", percent(wrong))
+            for (first, second), must, wrong in zip(self.pairs, self.must_link, self.wrong, strict=True)
+            if wrong > 0.5
+        ][:_SHOWN]
 
 
 @storable("Violations")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from functools import partial
+from inspect import Parameter, signature
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from sidelight._typing import IntArray
 from sidelight.selection.result import Selection, Setting, combined_side, seeds, select
 from sidelight.side import SideInformation
 
+_OPTIONAL = Parameter("y", Parameter.POSITIONAL_OR_KEYWORD, default=None)
 _PARAMETERS = ("n_components", "n_classes", "n_processes", "n_clusters")
 
 
@@ -120,6 +122,8 @@ def select_n_components(
     else:
         options = ", ".join(repr(option) for option in (*INFORMATION_CRITERIA, "held_out"))
         raise ValueError(f"criterion={criterion!r} is not known; choose one of {options}, or pass a callable.")
+    if isinstance(criterion, str):
+        _refuse_without(estimator, criterion)
     shown = criterion if isinstance(criterion, str) else getattr(criterion, "__name__", "criterion")
     return select(
         setting,
@@ -133,6 +137,19 @@ def select_n_components(
         n_jobs=n_jobs,
         verbose=verbose,
     )
+
+
+def _refuse_without(estimator: Any, criterion: str) -> None:
+    """Refuse an estimator that lacks what a criterion is computed from, before anything is fitted."""
+    method = "bic" if criterion in INFORMATION_CRITERIA else "score"
+    found = getattr(estimator, method, None)
+    # A score that needs the labels of the held-out rows is an accuracy.
+    if found is None or signature(found).parameters.get("y", _OPTIONAL).default is Parameter.empty:
+        raise ValueError(
+            f"criterion={criterion!r} needs {method}(X), which {type(estimator).__name__} does not have; compare "
+            "numbers with BayesianMixture or LabelledMixture, or pass a callable. GuidedMixture(n_clusters=None) finds "
+            "the number itself."
+        )
 
 
 def _score(

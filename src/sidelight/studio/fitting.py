@@ -32,6 +32,8 @@ from sidelight.studio.table import StudioTable
 
 _COLUMNS_SHOWN = 5
 _EXAMPLES = 5
+# How many links that are probably wrong are named.
+_MOST_DOUBTFUL = 10
 # A cluster is compared with the others on a sample of this many rows.
 _ROWS_COMPARED = 20_000
 
@@ -224,7 +226,9 @@ def refit(table: StudioTable, job: Job, before: Identity, points: FloatArray | N
         n_broken=broken.total,
         gain_of_next=prepared.gain_of(20),
         seconds=round(time.perf_counter() - began, 2),
-        doubts=[str(one.message) for one in doubts if issubclass(one.category, UserWarning)],
+        doubts=[
+            _in_studio(str(one.message), model, table.ids) for one in doubts if issubclass(one.category, UserWarning)
+        ],
     )
     # A saved model answers in the words of the studio; parts of a merged cluster have its name.
     by_key = dict(zip(shown.keys.tolist(), shown_names, strict=True))
@@ -245,6 +249,17 @@ def refit(table: StudioTable, job: Job, before: Identity, points: FloatArray | N
         model=_archive(model),
     )
     return fit, clusters
+
+
+def _in_studio(warning: str, model: GuidedMixture, ids: AnyArray) -> str:
+    """Return a warning of the model for a reader of the page: links that are probably wrong are named."""
+    doubt = "" if model.held_out_ is None else model.held_out_.link_doubt
+    suspicions = model.violations_.suspicions
+    if not doubt or suspicions is None or not warning.startswith(doubt):
+        return warning
+    pairs = [f"{ids[first]} and {ids[second]}" for first, second in suspicions.doubtful[:_MOST_DOUBTFUL].tolist()]
+    more = "; …" if len(suspicions.doubtful) > len(pairs) else "."
+    return f"{doubt} Check these pairs again: {'; '.join(pairs)}{more}"
 
 
 def _keys_before(before: Identity, aliases: Mapping[int, int]) -> set[int]:

@@ -7,6 +7,7 @@ import numpy as np
 
 from sidelight._storable import storable
 from sidelight._typing import BoolArray
+from sidelight._wording import count, percent
 from sidelight.estimators.guided.link_beliefs import believe_links
 from sidelight.estimators.guided.rounds import Round, Statements
 
@@ -47,6 +48,36 @@ class HeldOutScores:
     information: float
     doubtful_links: BoolArray
 
+    @property
+    def label_doubt(self) -> str:
+        """What speaks against the labels, in a sentence; empty where nothing does."""
+        if self.n_labels < _LEAST_LABELS or self.information > 0:
+            return ""
+        return (
+            f"Of {self.n_labels} labels, a model that has not seen them predicts {self.accuracy:.0%} right; "
+            f"always naming the largest class is right for {self.largest_class:.0%}."
+        )
+
+    @property
+    def link_doubt(self) -> str:
+        """What speaks against the links, in a sentence; empty where nothing does."""
+        n_doubtful = int(self.doubtful_links.sum())
+        if self.n_links < _LEAST_LINKS or n_doubtful <= _DOUBTFUL_LINKS * self.n_links:
+            return ""
+        return f"{n_doubtful} of {self.n_links} links are probably wrong, judged by the table and the other links."
+
+    def __str__(self) -> str:
+        parts = []
+        if self.n_labels:
+            linear, largest = percent(self.linear_accuracy), percent(self.largest_class)
+            parts.append(
+                f"{percent(self.accuracy)} of {count(self.n_labels, 'label')} predicted when held out "
+                f"(logistic regression {linear}, the largest class {largest})"
+            )
+        if self.n_links:
+            parts.append(f"{self.doubtful_links.sum()} of {count(self.n_links, 'link')} doubtful")
+        return "; ".join(parts)
+
 
 def held_out_scores(found: Round, statements: Statements) -> HeldOutScores:
     """Compare opinions that have not seen the statements with the statements."""
@@ -67,20 +98,17 @@ def held_out_scores(found: Round, statements: Statements) -> HeldOutScores:
 
 
 def warn_of_doubts(scores: HeldOutScores, stacklevel: int) -> None:
-    """Say in one sentence what speaks against the result, and what can be done."""
-    if scores.n_labels >= _LEAST_LABELS and scores.information <= 0:
+    """Say what speaks against the result, and what can be done."""
+    if scores.label_doubt:
         warnings.warn(
-            f"Of {scores.n_labels} labels, a model that has not seen them predicts {scores.accuracy:.0%} right; "
-            f"always naming the largest class is right for {scores.largest_class:.0%}. The columns say little about "
-            "these classes: check the labels, add columns that tell the classes apart, or label more rows.",
+            f"{scores.label_doubt} The columns say little about these classes: check the labels, add columns that tell "
+            "the classes apart, or label more rows.",
             UserWarning,
             stacklevel=stacklevel,
         )
-    n_doubtful = int(scores.doubtful_links.sum())
-    if scores.n_links >= _LEAST_LINKS and n_doubtful > _DOUBTFUL_LINKS * scores.n_links:
+    if scores.link_doubt:
         warnings.warn(
-            f"{n_doubtful} of {scores.n_links} links are probably wrong, judged by the table and the other links; "
-            "violations_.suspicions.doubtful lists them. Check these pairs again.",
+            f"{scores.link_doubt} Check these pairs again: violations_.suspicions lists them.",
             UserWarning,
             stacklevel=stacklevel,
         )
