@@ -229,20 +229,21 @@ def _from_partition(
     worth, best = -np.inf, None
     origin: Targets | None = None
     candidates = [(classes, 0.0) for classes in likely_partitions(points, clusters, links, n_clusters, random)]
-    # The clusters of the table are finer than those of an earlier fit; where there is one, wrong links would soon prefer
-    # them, in which nearly all rows are apart.
-    trusts = [(clusters, _TRUST)] if earlier is None else [(clusters, 0.0), (earlier, _TRUST)]
-    for classes, trust in trusts:
-        groups = np.unique(classes, return_inverse=True)[1]
-        joined = joined_where_linked(groups, points, links)
-        for numbers in (groups,) if joined is groups else (groups, joined):
-            if numbers.max() > 0 and n_clusters in (None, numbers.max() + 1):
-                candidates.append((numbers, trust))
+    for classes in (clusters, earlier):
+        if classes is not None:
+            groups = np.unique(classes, return_inverse=True)[1]
+            joined = joined_where_linked(groups, points, links)
+            for numbers in (groups,) if joined is groups else (groups, joined):
+                if numbers.max() > 0 and n_clusters in (None, numbers.max() + 1):
+                    candidates.append((numbers, _TRUST))
+    # The clusters of the table may be many more than those of an earlier fit. Most rows are apart in them, so that a
+    # few wrong cannot-links would speak for them.
+    expected = clusters if earlier is None else np.unique(earlier, return_inverse=True)[1]
     for classes, trust in candidates:
         n_classes = n_clusters or int(classes.max()) + 1
         start = targets_of_partition(classes, n_classes, statements, FIRST_LINK_ERROR)
         found = trial(start, n_classes)
-        value = found.score * len(links.same) - price_of_number(n_classes, clusters) + trust
+        value = found.score * len(links.same) - price_of_number(n_classes, expected) + trust
         if best is None or value > worth:
             worth, best, origin = value, found, start
     assert best is not None
