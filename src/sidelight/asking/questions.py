@@ -64,9 +64,9 @@ def informative_pairs(
     over the data. The model is never trusted completely, so that there are also questions about clusters that may hold
     two classes, and about pairs of clusters that may be one class.
 
-    No pair is chosen whose answer is stated, entailed by the statements, or stated with a confidence. The questions of
-    a batch form no cycle, so that positive answers never entail another answer of the batch. A batch has at most three
-    questions about a row.
+    No pair is chosen whose answer is stated, with or without a confidence, or entailed by statements that the model
+    does not find wrong. The questions of a batch form no cycle, so that positive answers never entail another answer of
+    the batch. A batch has at most three questions about a row.
 
     Parameters
     ----------
