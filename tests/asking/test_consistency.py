@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sidelight import SideInformation
 from sidelight.asking import informative_pairs
-from sidelight.asking.consistency import without_contradictions
+from sidelight.asking.consistency import without_contradictions, without_disbelieved
 from sidelight.exceptions import ContradictionError
 
 SURE = np.array([[0.9, 0.1], [0.9, 0.1], [0.9, 0.1], [0.1, 0.9], [0.1, 0.9]])
@@ -27,6 +27,17 @@ def test_the_least_probable_link_becomes_uncertain():
     assert found.cannot_link_confidence.tolist() == [1]
     pairs = informative_pairs(SURE, side, n_pairs=5, random_state=0).pairs
     assert [2, 3] not in pairs.tolist()
+
+
+def test_nothing_follows_from_a_must_link_that_the_model_finds_wrong():
+    side = SideInformation.build(5, must_link=[(0, 1), (2, 3)], cannot_link=[(0, 2), (2, 4)])
+    found = without_disbelieved(side, SURE)
+    assert found.must_link_confidence.tolist() == [1, 0.9]
+    assert found.cannot_link_confidence.tolist() == [1, 1]
+    # Were rows 2 and 3 known to belong together, it would follow that rows 3 and 4 do not.
+    asked = informative_pairs(SURE, side, n_pairs=10, random_state=0).pairs.tolist()
+    assert any(3 in pair and 2 not in pair for pair in asked)
+    assert [2, 3] not in asked
 
 
 @settings(max_examples=60, deadline=None)

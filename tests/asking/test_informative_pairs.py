@@ -13,6 +13,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from sidelight import BayesianMixture, EquivalenceMixture, SeededKMeans, SideInformation
 from sidelight.asking import informative_pairs
+from sidelight.asking.consistency import without_disbelieved
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 
@@ -34,6 +35,11 @@ def entailed(side):
         for i, j in combinations(range(side.n_rows), 2)
         if chunklet[i] == chunklet[j] or frozenset((chunklet[i], chunklet[j])) in apart
     }
+
+
+def stated(side):
+    """Return the pairs of rows that links are about."""
+    return {frozenset(pair) for pair in np.concatenate([side.must_link, side.cannot_link]).tolist()}
 
 
 @st.composite
@@ -59,6 +65,9 @@ def test_no_answer_is_known_before_it_is_given(situation, n_pairs, seed):
     n = len(posterior)
     pairs = [tuple(pair) for pair in questions.pairs.tolist()]
     assert len(pairs) <= n_pairs
+    assert not {frozenset(pair) for pair in pairs} & stated(side)
+    # Nothing follows from must-links that the posterior finds wrong.
+    side = without_disbelieved(side, posterior)
     assert not set(pairs) & entailed(side)
     assert all(0 <= i < j < n for i, j in pairs)
     chunklets = side.closure().chunklets

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_wine
+from sklearn.datasets import load_iris, load_wine
 from sklearn.metrics import adjusted_rand_score
 
 from oracles.link_graphs import enumerate_graph
@@ -45,6 +45,16 @@ def test_links_that_agree_with_each_other_are_right_whatever_the_opinions():
     no_opinion = np.log(np.clip(np.column_stack([0.5 + 1e-3 * random.normal(size=40)] * 2), 1e-3, 1))
     no_opinion[:, 1] = np.log1p(-np.exp(no_opinion[:, 0]))
     assert learned_link_error(no_opinion, side, 0.1, n_steps=6) < 0.01
+
+
+def test_a_few_links_against_sure_opinions_are_enough_to_doubt_links_and_right_ones_to_trust_them():
+    sure = np.full((40, 2), 1e-6)
+    sure[:20, 0] = sure[20:, 1] = 1 - 1e-6
+    within = np.array([(row, row + 1) for row in range(0, 20, 2)])
+    doubted = SideInformation.build(40, must_link=within[:8], cannot_link=within[8:])
+    assert learned_link_error(np.log(sure), doubted, 0.05, n_steps=2) > 0.1
+    right = SideInformation.build(40, must_link=np.concatenate([within, within + 20]))
+    assert learned_link_error(np.log(sure), right, 0.05, n_steps=2) < 0.02
 
 
 def test_the_obedient_partition_breaks_no_link_and_has_as_few_classes_as_that_takes():
@@ -145,6 +155,17 @@ def test_a_warm_start_refines_and_keeps_numbers():
     assert isinstance(suspicions, Suspicions)
     assert len(suspicions.wrong) == 60
     assert (np.diff(suspicions.wrong) <= 0).all()
+
+
+def test_three_wrong_answers_of_twenty_leave_the_clusters_of_the_fit_before():
+    X, y = load_iris(return_X_y=True)
+    links = draw_links(y, 20, wrong=0.15, random_state=0)
+    model = GuidedMixture(random_state=0, warm_start=True).fit(X)
+    before = model.labels_
+    with pytest.warns(UserWarning, match="3 of 20 links are probably wrong"):
+        model.fit(X, must_link=links.must_link, cannot_link=links.cannot_link)
+    assert adjusted_rand_score(before, model.labels_) > 0.9
+    assert adjusted_rand_score(y, model.labels_) > 0.85
 
 
 def test_wrong_links_are_the_most_suspicious():

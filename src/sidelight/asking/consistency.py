@@ -1,8 +1,9 @@
-"""Answers that contradict each other: which of them questions are chosen by.
+"""Answers that may be wrong: which of them questions are chosen by.
 
-People err, so that certain links may contradict each other. Links are then taken one after the other, those first that
-the model finds most probable. One that contradicts those before it is kept as an uncertain link, from which nothing
-follows, and which is not asked again.
+People err. Nothing follows from a must-link that the model, which knows it, still finds more probably wrong than right,
+so that the two groups it would join are asked about again, by other rows. Certain links may also contradict each other.
+They are then taken one after the other, those first that the model finds most probable. One that contradicts those
+before it is kept as an uncertain link, from which nothing follows, and which is not asked again.
 """
 
 from dataclasses import replace
@@ -15,6 +16,17 @@ from sidelight.side import SideInformation
 
 # Any confidence below one says that nothing follows from a link.
 _UNCERTAIN = 0.9
+
+
+def without_disbelieved(side: SideInformation, posterior: FloatArray) -> SideInformation:
+    """Return the statements, with must-links uncertain that are more probably wrong than right by the posterior.
+
+    A wrong must-link joins two groups, and every answer about one then counts for the other. Cannot-links are kept:
+    a model with too few clusters breaks many that are right.
+    """
+    same = _probability_same(posterior, side.must_link)
+    confidence = np.where((side.must_link_confidence == 1) & (same < 0.5), _UNCERTAIN, side.must_link_confidence)
+    return replace(side, must_link_confidence=confidence)
 
 
 def without_contradictions(side: SideInformation, posterior: FloatArray) -> SideInformation:
@@ -36,11 +48,16 @@ def _with_some_uncertain(side: SideInformation, posterior: FloatArray) -> SideIn
         cannot_link_confidence=np.where(side.cannot_link_confidence == 1, _UNCERTAIN, side.cannot_link_confidence),
     )
     closure = alone.closure()
-    same = (posterior[pairs[:, 0]] * posterior[pairs[:, 1]]).sum(axis=1)
+    same = _probability_same(posterior, pairs)
     order = np.argsort(-np.where(must, same, 1 - same), kind="stable")
     certain = order[confidence[order] == 1]
     confidence[certain[~_accepted(closure.chunklets[pairs[certain]], must[certain], closure.labels)]] = _UNCERTAIN
     return replace(side, must_link_confidence=confidence[must], cannot_link_confidence=confidence[~must])
+
+
+def _probability_same(posterior: FloatArray, pairs: IntArray) -> FloatArray:
+    """Return the probability (q,) that the rows of each pair are in one cluster."""
+    return np.asarray((posterior[pairs[:, 0]] * posterior[pairs[:, 1]]).sum(axis=1))
 
 
 def _accepted(pairs: IntArray, must: BoolArray, labels: IntArray) -> BoolArray:

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from sidelight._typing import FloatArray, IntArray
 from sidelight.asking.batch import Batch, Question, find_candidates
 from sidelight.asking.belief import answer_entropy, count_clusters, row_similarity
-from sidelight.asking.consistency import without_contradictions
+from sidelight.asking.consistency import without_contradictions, without_disbelieved
 from sidelight.asking.introductions import introductions
 from sidelight.describe.assignment import has_probabilities, with_noise
 from sidelight.side import SideInformation
@@ -64,9 +64,9 @@ def informative_pairs(
     over the data. The model is never trusted completely, so that there are also questions about clusters that may hold
     two classes, and about pairs of clusters that may be one class.
 
-    No pair is chosen whose answer is stated, entailed by the statements, or stated with a confidence. The questions of
-    a batch form no cycle, so that positive answers never entail another answer of the batch. A batch has at most three
-    questions about a row.
+    No pair is chosen whose answer is stated, with or without a confidence, or entailed by statements that the model
+    does not find wrong. The questions of a batch form no cycle, so that positive answers never entail another answer of
+    the batch. A batch has at most three questions about a row.
 
     Parameters
     ----------
@@ -74,8 +74,9 @@ def informative_pairs(
         Probabilities of clusters for each row: a fitted model's ``posterior_``, or ``predict_proba``. A fitted model
         itself stands for what it says about the table ``X``, or for its ``posterior_`` where there is no table.
     side : SideInformation, optional
-        The statements so far. After a model, the table may stand here: ``informative_pairs(model, X)``. Where links
-        contradict each other, nothing is concluded from those that the model finds least probable.
+        The statements so far. After a model, the table may stand here: ``informative_pairs(model, X)``. Nothing is
+        concluded from must-links that are more probably wrong than right by the posterior and, where links contradict
+        each other, from the least probable ones.
     n_pairs : int
         Number of questions. There are fewer where nothing more is left to ask.
     X : (n, d) array, optional
@@ -118,7 +119,9 @@ def informative_pairs(
     probabilities = _read_posterior(posterior)
     n = len(probabilities)
     positions = None if X is None else _read_positions(X, n)
-    stated = SideInformation.build(n) if side is None else without_contradictions(_read_side(side, n), probabilities)
+    stated = SideInformation.build(n)
+    if side is not None:
+        stated = without_contradictions(without_disbelieved(_read_side(side, n), probabilities), probabilities)
     candidates = find_candidates(stated, check_random_state(random_state))
     sample = probabilities[candidates.rows]
     if len(sample) < 2:

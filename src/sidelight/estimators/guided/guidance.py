@@ -236,11 +236,14 @@ def _from_partition(
             for numbers in (groups,) if joined is groups else (groups, joined):
                 if numbers.max() > 0 and n_clusters in (None, numbers.max() + 1):
                     candidates.append((numbers, _TRUST))
+    # The clusters of the table may be many more than those of an earlier fit. Most rows are apart in them, so that a
+    # few wrong cannot-links would speak for them.
+    expected = clusters if earlier is None else np.unique(earlier, return_inverse=True)[1]
     for classes, trust in candidates:
         n_classes = n_clusters or int(classes.max()) + 1
         start = targets_of_partition(classes, n_classes, statements, FIRST_LINK_ERROR)
         found = trial(start, n_classes)
-        value = found.score * len(links.same) - price_of_number(n_classes, clusters) + trust
+        value = found.score * len(links.same) - price_of_number(n_classes, expected) + trust
         if best is None or value > worth:
             worth, best, origin = value, found, start
     assert best is not None
