@@ -117,6 +117,11 @@ def with_authors(
             pairs["annotator"].append(one.annotator or table_file.file.path.stem)
             pairs["confidence"].append(one.confidence)
     if not labels["row"] and not pairs["a"]:
+        if certain:
+            raise Refusal(
+                f"--certain-annotator {certain[0]}: there are no statements of annotators who may err; give --labels, "
+                "or --links with --learn-annotators, or leave it out."
+            )
         return side
     try:
         authored = SideInformation.from_annotations(

@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from sidelight._wording import count
+
 _UNITS = r"[$€£¥%]|USD|EUR|GBP|CHF"
 _CELL = re.compile(
     rf"(?P<sign>[-+−]?)\s*(?P<before>{_UNITS})?\s*(?P<inner>[-+−]?)"
@@ -111,7 +113,7 @@ def as_number(text: str, style: NumberStyle) -> float | None:
 
 def words_of(missing: Mapping[str, int]) -> str:
     """Return the words that stand for missing numbers, with their counts."""
-    return ", ".join(f"{text!r} in {number}" for text, number in missing.items())
+    return ", ".join(f"{text!r} in {count(number, 'cell')}" for text, number in missing.items())
 
 
 def _style(numbers: list[str], usual: str) -> NumberStyle | None:
