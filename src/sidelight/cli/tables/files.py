@@ -187,7 +187,7 @@ def row_ids(file: TableFile, table: Any, column: str, *, needed: bool = True) ->
     cells = text_cells(file, table, column)
     different = set(cells)
     whole = len(different) == len(cells) and None not in different
-    if whole and all(len(cell) <= _LONGEST_ID for cell in different if cell is not None):
+    if whole and max(map(len, filter(None, cells)), default=0) <= _LONGEST_ID:
         return names_array(cells)
     first: dict[str, int] = {}
     for row, cell in enumerate(cells):

@@ -118,10 +118,15 @@ def words_of(missing: Mapping[str, int]) -> str:
 
 def _style(numbers: list[str], usual: str) -> NumberStyle | None:
     """Return the one style in which all texts are numbers, if there is one."""
-    units = {None if found is None else _unit(found) for found in (_CELL.fullmatch(text.strip()) for text in numbers)}
+    units = set()
+    for text in numbers:
+        found = _CELL.fullmatch(text.strip())
+        units.add(None if found is None else _unit(found))
+        if None in units:  # of free text the first cell says so
+            return None
     carried = [unit for unit in units if unit]
     # Numbers without the sign beside some with "%" may be shares.
-    if None in units or len(carried) > 1 or (carried == ["%"] and "" in units):
+    if len(carried) > 1 or (carried == ["%"] and "" in units):
         return None
     unit = carried[0] if carried else ""
     other = "," if usual == "." else "."
