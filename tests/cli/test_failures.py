@@ -144,6 +144,10 @@ def commands():
         raise RuntimeError("the sky\nfell")
 
     @group.command()
+    def interrupted():
+        raise KeyboardInterrupt
+
+    @group.command()
     def bad_value():
         with refusing("table.csv"):
             raise ValueError("column 'x' is\nodd")
@@ -164,6 +168,12 @@ def test_faults_of_our_own_are_owned(commands, monkeypatch):
     assert "Traceback" not in result.stderr
     monkeypatch.setenv("SIDELIGHT_TRACEBACK", "1")
     assert "Traceback" in CliRunner().invoke(commands, ["fault"]).stderr
+
+
+def test_a_command_that_the_user_stops_is_no_fault(commands):
+    result = CliRunner().invoke(commands, ["interrupted"])
+    assert result.exit_code == 130
+    assert result.stderr == "Stopped.\n"
 
 
 def test_values_and_paths_are_the_users(commands):
