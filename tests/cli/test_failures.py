@@ -44,6 +44,33 @@ WRONG = {
     "cut off": (TABLE.encode() + b"99,1", (), "line 42 has 2 cells.*cut off"),
     "no labels": (TABLE.replace("a\n", "\n").encode(), ("--label-column", "segment"), "no label in any row"),
     "links without ids": (TABLE.encode(), ("--links", "links.csv"), "--id-column"),
+    "a header alone": (b"x,y", (), "has a header but no rows"),
+    "a single row": (b"x,y\n1,2\n", (), "has a single row; clusters need several"),
+    "a title above the header": (
+        b"Sales of 2020\n\nx,y\n1,2\n",
+        (),
+        "line 3 .*if line 1 is a title or a remark, remove",
+    ),
+    "a remark below the rows": (TABLE.encode() + b"Total: 40\n", (), "line 42 has 1 cell.* remark; .*remove the line"),
+    "cut by spaces": (b"x y\n" + b"".join(b"%d 1\n" % row for row in range(40)), (), "read as a single column"),
+    "a spreadsheet by another name": (b"PK\x03\x04\x14\0", (), "is not CSV but a spreadsheet .*ending .xlsx"),
+    "Parquet by another name": (b"PAR1\x15\0", (), "is not CSV but Parquet; give it the ending .parquet"),
+    "UTF-16": (TABLE.encode("utf-16"), (), "is written in UTF-16; say so with --encoding utf-16"),
+    "annotators to learn without links": (
+        TABLE.encode(),
+        ("--learn-annotators",),
+        "--learn-annotators is about .*links",
+    ),
+    "a certain annotator of nothing": (
+        TABLE.encode(),
+        ("--certain-annotator", "Ann"),
+        "--certain-annotator Ann: there are no statements of annotators",
+    ),
+    "a checkpoint that is a file": (
+        TABLE.encode(),
+        ("--model", "bayesian", "--checkpoint", __file__),
+        "--checkpoint .* is a file; give it the name of a folder",
+    ),
     "no links file": (TABLE.encode(), ("--id-column", "id", "--links", "gone.csv"), "gone.csv does not exist"),
 }
 
@@ -59,9 +86,21 @@ def test_wrong_files_give_one_sentence_and_leave_nothing(tmp_path, table, option
     assert [path.name for path in tmp_path.iterdir()] == ["table.csv"]
 
 
+@pytest.mark.parametrize(
+    ("option", "told"),
+    [(("--seed", "-1"), "'--seed': -1 is not in the range 0"), (("--jobs", "0"), "'--jobs': 0 threads do nothing")],
+)
+def test_numbers_that_options_cannot_be_are_told_with_the_option(tmp_path, option, told):
+    result = fitted(tmp_path, TABLE.encode(), *option)
+    assert result.exit_code == 2
+    assert told in result.stderr
+
+
 def test_files_of_other_kinds(tmp_path):
     assert "cannot be read as Parquet" in fitted(tmp_path, b"hello", name="table.parquet").stderr
     assert "save it as .xlsx or as CSV" in fitted(tmp_path, b"PK", name="table.ods").stderr
+    assert "give it the ending of what it is" in fitted(tmp_path, TABLE.encode(), name="table.xlsx").stderr
+    assert "is JSON, not a table" in fitted(tmp_path, b'[{"x": 1}]', name="table.json").stderr
     (tmp_path / "empty").mkdir()
     empty = CliRunner().invoke(main, ["fit", str(tmp_path / "empty"), "-o", str(tmp_path / "out")])
     assert "holds no file whose name ends in .parquet" in empty.stderr
@@ -105,6 +144,10 @@ def commands():
         raise RuntimeError("the sky\nfell")
 
     @group.command()
+    def interrupted():
+        raise KeyboardInterrupt
+
+    @group.command()
     def bad_value():
         with refusing("table.csv"):
             raise ValueError("column 'x' is\nodd")
@@ -125,6 +168,12 @@ def test_faults_of_our_own_are_owned(commands, monkeypatch):
     assert "Traceback" not in result.stderr
     monkeypatch.setenv("SIDELIGHT_TRACEBACK", "1")
     assert "Traceback" in CliRunner().invoke(commands, ["fault"]).stderr
+
+
+def test_a_command_that_the_user_stops_is_no_fault(commands):
+    result = CliRunner().invoke(commands, ["interrupted"])
+    assert result.exit_code == 130
+    assert result.stderr == "Stopped.\n"
 
 
 def test_values_and_paths_are_the_users(commands):

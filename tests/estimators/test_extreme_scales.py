@@ -107,3 +107,13 @@ def test_factors_of_badly_scaled_covariances():
 def test_weights_that_cannot_be_added_up_are_refused():
     with pytest.raises(ValueError, match="sample_weight: the weights add up to more than 1e[+]100; divide them"):
         BayesianMixture(2, random_state=0).fit(POINTS, sample_weight=np.full(15, 1e308))
+
+
+def test_rows_without_weight_and_a_missing_cell():
+    X = np.random.default_rng(0).normal(size=(10, 3))
+    X[4, 1] = np.nan
+    model = BayesianMixture(covariance_type="diag", unlabelled_weight=0.0, random_state=0)
+    model.fit(X, must_link=[(0, 1), (1, 2), (2, 3)])
+    assert np.isfinite(model.weights_).all()
+    assert np.isfinite(model.lower_bound_)
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1)

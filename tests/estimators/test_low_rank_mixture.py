@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from sidelight import BayesianMixture, load, save
+from sidelight import BayesianMixture, GuidedMixture, load, save
 from sidelight.estimators.base.expected_gaussians import spread_numbers
 from sidelight.estimators.starts.sample import embedding, rotated
 from sidelight.tables.schema import Schema
@@ -127,6 +127,21 @@ def test_memory_is_a_few_times_the_table(covariance_type):
         tracemalloc.stop()
     # A single d × d matrix would be 33 times the table.
     assert peak < 10 * X.nbytes
+
+
+@pytest.mark.parametrize("estimator", [BayesianMixture, GuidedMixture])
+def test_few_rows_of_many_columns_take_little_memory(estimator):
+    X, truth = wide_table(n=30, d=2000)
+    labels = np.where(np.arange(30) < 6, truth, -1)
+    tracemalloc.start()
+    try:
+        model = estimator(random_state=0).fit(X, labels)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert np.isfinite(model.posterior_).all()
+    # A covariance matrix of all columns would be 32 MB, in each cluster.
+    assert peak < 40 * X.nbytes
 
 
 @pytest.mark.parametrize("clusters", [2, 3, 5, 8, 12, 55])

@@ -1,5 +1,6 @@
 """Rows that go by id."""
 
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -63,3 +64,15 @@ def test_a_cannot_link_of_an_absent_id_with_itself_drops_out():
     side = build(2, must_link=[("a", "b")], cannot_link=[("z", "z")], sample_id=["a", "b"])
     assert len(side.cannot_link) == 0
     assert side.n_dropped == 1
+
+
+def test_one_long_id_does_not_make_all_of_them_long():
+    ids = [*(f"r{row}" for row in range(60)), "x" * 1_000_000]
+    tracemalloc.start()
+    try:
+        side = build(61, must_link=[("r0", ids[-1])], sample_id=ids)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert side.must_link.tolist() == [[0, 60]]
+    assert peak < 10_000_000  # an array of fixed width would be 244 MB

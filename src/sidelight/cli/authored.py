@@ -93,9 +93,15 @@ def with_authors(
     """Add statements with authors to side information; ``links`` are judgements in tables id_a,id_b,relation."""
     from sidelight.side import SideInformation
 
-    rows: dict[str, int] = {str(row): row for row in range(side.n_rows)}
-    if ids is not None:
-        rows = {str(name): row for row, name in enumerate(ids.tolist())}
+    if not files and not links:
+        if certain:
+            raise Refusal(
+                f"--certain-annotator {certain[0]}: there are no statements of annotators who may err; give --labels, "
+                "or --links with --learn-annotators, or leave it out."
+            )
+        return side
+    names = range(side.n_rows) if ids is None else ids.tolist()
+    rows: dict[str, int] = dict(zip(map(str, names), range(side.n_rows), strict=True))
     labels: dict[str, list[Any]] = {"row": [], "label": [], "annotator": []}
     pairs: dict[str, list[Any]] = {"a": [], "b": [], "relation": [], "annotator": [], "confidence": []}
     for file in files:

@@ -1,7 +1,8 @@
-"""Errors in one sentence: exit code 2 for what the user can correct, 1 for a fault of sidelight."""
+"""Errors in one sentence: exit code 2 for what the user can correct, 1 for a fault of sidelight, 130 after Ctrl-C."""
 
 import errno
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from sidelight._wording import printable
 
 BAD_INPUT = 2
 FAULT = 1
+STOPPED = 128 + signal.SIGINT
 _TRACEBACK = "SIDELIGHT_TRACEBACK"
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
@@ -70,6 +72,9 @@ class Commands(click.Group):
             raise system_refusal(error) from error
         except MemoryError as error:
             raise Refusal("the memory of this machine is not enough; use fewer rows or columns.") from error
+        except KeyboardInterrupt:
+            click.echo("Stopped.", err=True)
+            ctx.exit(STOPPED)
         except Exception as error:
             _report_fault(ctx, error)
         return result

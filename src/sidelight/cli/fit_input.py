@@ -73,6 +73,8 @@ def read_fit_input(request: FitRequest) -> tuple[Any, FitInput]:
     check_columns(file, {name: option for name, option in _named_columns(request) if name is not None})
     if not 0.5 < request.confidence <= 1:  # the range of the option lets "nan" pass
         raise Refusal(f"--confidence {request.confidence} must be a number above 0.5 and at most 1 (certain).")
+    if request.learn_annotators and not request.links:
+        raise Refusal("--learn-annotators is about the annotators of --links; give a file of links, or leave it out.")
     if request.links and request.id_column is None:
         raise Refusal("--links name rows by their ids: say with --id-column which column holds them.")
     aside = {name: option for name, option in _named_columns(request) if name is not None}
@@ -93,6 +95,8 @@ def read_fit_input(request: FitRequest) -> tuple[Any, FitInput]:
     table = file.read(file.header)
     if not table.num_rows:
         raise Refusal(f"{file.path} has a header but no rows.")
+    if table.num_rows == 1:
+        raise Refusal(f"{file.path} has a single row; clusters need several.")
     frame, features = find_features(file, table, columns, asked)
     ids, links, authored, side = _statements(request, file, table, len(frame))
     shown = [name for name in file.header if name != request.id_column]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from inspect import signature
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sidelight
@@ -96,8 +97,10 @@ def check_only_known_classes(name: str, only_known_classes: bool) -> None:
         raise Refusal(f"--only-known-classes is for --model guided, not for {name}; leave it out.")
 
 
-def check_checkpoint(name: str, checkpoint: object) -> None:
-    """Refuse --checkpoint for a model whose passes are not kept."""
+def check_checkpoint(name: str, checkpoint: Path | None) -> None:
+    """Refuse --checkpoint for a model whose passes are not kept, and a place that is a file."""
+    if checkpoint is not None and checkpoint.is_file():
+        raise Refusal(f"--checkpoint {checkpoint} is a file; give it the name of a folder.")
     if checkpoint is not None and "checkpoint" not in signature(MODELS[name].estimator.fit).parameters:
         raise Refusal(f"--model {name} keeps no checkpoints; choose bayesian, or leave --checkpoint out.")
 

@@ -125,7 +125,7 @@ def row_labels(file: TableFile, table: Any, column: str) -> list[str | None]:
 
 def read_all_links(files: Sequence[TableFile], file: TableFile, ids: AnyArray, confidence: float) -> list[LinksFile]:
     """Read links files about the rows of a table."""
-    rows = {name: row for row, name in enumerate(ids.tolist())}
+    rows = dict(zip(ids.tolist(), range(len(ids)), strict=True))
     return [links_of(opened, rows, file.path, confidence) for opened in files]
 
 

@@ -63,9 +63,10 @@ def as_vector(values: Any, argument: str, n: int | None = None) -> AnyArray:
 
 def _from_sequence(values: list[Any], argument: str) -> AnyArray:
     # NumPy would make all strings as long as the longest, and turn [1, "a", nan] into strings: "nan" would be a label.
-    texts = any(isinstance(value, str | bytes) for value in values)
+    types = set(map(type, values))
+    texts = any(issubclass(each, str | bytes) for each in types)
     try:
-        if texts and not any(isinstance(value, list | tuple | np.ndarray) for value in values):
+        if texts and not any(issubclass(each, list | tuple | np.ndarray) for each in types):
             return np.fromiter(values, object, len(values))
         return np.asarray(values)
     except ValueError as error:
@@ -124,7 +125,7 @@ def _continuous(argument: str, row: int, value: float) -> ValueError:
 def _encode_objects(vector: AnyArray, argument: str) -> CodedColumn:
     known, values = [], []
     for row, value in enumerate(vector.tolist()):
-        if is_missing(value):
+        if value is None or is_missing(value):
             continue
         name = python_value(value)
         if isinstance(name, float):
@@ -285,7 +286,8 @@ def _table_of_list(pairs: list[Any], argument: str) -> AnyArray:
     if not pairs:
         return NO_PAIRS
     try:
-        table = np.asarray(pairs)
+        # An array of text would make every id as long as the longest.
+        table = np.empty(0) if _names_text(pairs) else np.asarray(pairs)
     except ValueError:  # of several lengths; the loop finds the first that is not a pair
         table = np.empty(0)
     if table.dtype.kind in "iu" and table.shape == (len(pairs), 2):
@@ -297,6 +299,11 @@ def _table_of_list(pairs: list[Any], argument: str) -> AnyArray:
             )
     # End by end, as NumPy would turn ("a", 1) into two strings.
     return names_array([end for pair in pairs for end in pair]).reshape(-1, 2)
+
+
+def _names_text(pairs: list[Any]) -> bool:
+    """Say whether pairs name rows by text."""
+    return any(isinstance(end, str | bytes) for pair in pairs if isinstance(pair, list | tuple) for end in pair)
 
 
 def refuse_self_links(links: StatedLinks, argument: str) -> None:

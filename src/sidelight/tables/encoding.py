@@ -1,6 +1,7 @@
 """From a table to numbers, by its schema."""
 
 import warnings
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,8 @@ def _as_numbers(raw: RawColumn, name: str, categories: tuple[Any, ...] | None) -
 def _codes(raw: RawColumn, categories: tuple[Any, ...]) -> FloatArray:
     """Return the codes of a column's cells, NaN where one is missing or of no category."""
     codes: dict[Any, float] = {category: code for code, category in enumerate(categories)}
-    return np.array([codes.get(cell, np.nan) for cell in raw.cells()])
+    cells = raw.cells()
+    return np.fromiter(map(codes.get, cells, repeat(np.nan)), float, len(cells))
 
 
 def _warn_unseen(raw: RawColumn, categories: tuple[Any, ...]) -> None:

@@ -49,9 +49,9 @@ class RawColumn(NamedTuple):
     def n_values(self) -> int:
         """Return how many different values it holds: none, 1, or 2 for more than one."""
         if self.values.dtype == object:
-            observed = [cell for cell in self.values.tolist() if cell is not None]
-            # Objects of several types, or of a strange one, have no values to count.
-            return 0 if not observed else 2 if self.holds == "objects" else min(len(set(observed)), 2)
+            if self.holds == "objects":  # of several types, or of a strange one, which have no values to count
+                return 2 if any(cell is not None for cell in self.values.tolist()) else 0
+            return min(len(set(self.values.tolist()) - {None}), 2)
         numbers = self.values[~np.isnan(self.values)]
         return 0 if not numbers.size else 1 if numbers.min() == numbers.max() else 2
 
@@ -115,14 +115,21 @@ def _from_series(series: "nw.Series[Any]") -> RawColumn:
         return RawColumn(label, series.cast(nw.Float64).to_numpy(), holds)
     if isinstance(kind, nw.Enum):
         # What narwhals calls ordered categories of pandas, and the categories of polars that have an order.
-        return RawColumn(label, _without_marks(series.to_numpy()), "text", tuple(kind.categories))
+        return RawColumn(label, _text(series), "text", tuple(kind.categories))
     if kind in (nw.String, nw.Categorical):
-        return RawColumn(label, _without_marks(series.to_numpy()), "text")
+        return RawColumn(label, _text(series), "text")
     if kind in (nw.Object, nw.Unknown):
         return _from_objects(label, series.to_numpy())
     raise ValueError(
         f"X: {label} holds {kind}, which no family describes; leave it out, or turn it into columns of numbers or text."
     )
+
+
+def _text(series: "nw.Series[Any]") -> AnyArray:
+    """Return text as objects, None where a cell is missing."""
+    cells = np.array(series.to_numpy(), dtype=object)
+    cells[series.is_null().to_numpy()] = None
+    return cells
 
 
 def _from_objects(label: str, values: AnyArray) -> RawColumn:

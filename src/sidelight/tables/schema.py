@@ -240,12 +240,13 @@ def _categories_of(raw: RawColumn, name: str, *, named: bool) -> tuple[Any, ...]
 
 def _categories(raw: RawColumn, *, named: bool) -> tuple[Any, ...]:
     """Return the categories of a column, sorted; text with too many values must be named as categories."""
-    cells = [cell for cell in raw.cells() if cell is not None]
+    cells = raw.cells()
+    n_observed = len(cells) - cells.count(None)
     # Values of different types have no order among each other.
-    found = tuple(sorted(set(cells), key=lambda value: (type(value).__name__, value)))
-    if not named and len(found) > max(_MANY_CATEGORIES, len(cells) // 2):
+    found = tuple(sorted(set(cells) - {None}, key=lambda value: (type(value).__name__, value)))
+    if not named and len(found) > max(_MANY_CATEGORIES, n_observed // 2):
         raise ValueError(
-            f"X: {raw.label} has {len(found)} different values in {len(cells)} rows, such as {found[0]!r}, so it looks "
+            f"X: {raw.label} has {len(found)} different values in {n_observed} rows, such as {found[0]!r}, so it looks "
             "like names rather than categories; leave it out, or give it the family 'categorical'."
         )
     return found

@@ -16,6 +16,9 @@ ALIKE = {
     "bars": WHOLE.replace(",", "|").encode(),
     "line ends of Windows": WHOLE.replace("\n", "\r\n").encode(),
     "empty lines": b"\n\n" + WHOLE.encode() + b"\n\n",
+    "the delimiter in a line of its own": b"sep=;\n" + WHOLE.replace(",", ";").encode(),
+    "old line ends": WHOLE.replace("\n", "\r").encode(),
+    "mixed line ends": WHOLE.replace("\n", "\r\n", 2).encode(),
     "no line end at the end": WHOLE.rstrip("\n").encode(),
     "quotation marks": b'"id","size","note"\n"007","1.5","small"\n"008","",""\n"009","2.25","large"\n',
     "spaces around names": WHOLE.replace("size,note", " size , note").encode(),
@@ -69,7 +72,8 @@ FAULTS = {
     "no header": (b"1,2.5\n3,4\n", "first line must hold the names"),
     "latin-1 in one line": (b"a,b\n1,x\n2,\xe9t\xe9\n3,y\n", r"line 3 is not utf-8: byte 0xe9.*--encoding"),
     "a character cut off": (b"a,b\n1,x\n2,x\xc3", "line 3 is not utf-8"),
-    "zero bytes": ("a,b\n1,x\n".encode("utf-16"), "line 1 holds zero bytes"),
+    "UTF-16": ("a,b\n1,x\n".encode("utf-16"), "is written in UTF-16; say so with --encoding utf-16"),
+    "zero bytes": ("a,b\n1,x\n".encode("utf-16-le"), "line 1 holds zero bytes"),
     "a mark never closed": (b'a,b\n1,x\n2,"open\n3,y\n', "row after line 2 is never closed"),
 }
 
@@ -102,6 +106,13 @@ def test_lines_of_another_length_are_told(tmp_path, content, told):
     file = open_csv(written(tmp_path, content), "utf-8")
     with pytest.raises(Refusal, match=told):
         file.read(file.header)
+
+
+@pytest.mark.parametrize(("before", "line"), [(b"sep=,\n", 4), (b"\n  \n", 5)])
+def test_lines_before_the_header_are_counted(tmp_path, before, line):
+    file = open_csv(written(tmp_path, before + b"a,b\n1,2\n3,4\n"), "utf-8")
+    assert file.place(1) == f"line {line}"
+    assert values(file, file.header) == {"a": [1, 3], "b": [2, 4]}
 
 
 def test_a_first_column_without_a_name_is_taken_as_programs_write_it(tmp_path):

@@ -147,6 +147,15 @@ def test_files_that_are_not_what_they_seem(tmp_path, name):
         open_table(tmp_path / name)
 
 
+def test_the_sheet_that_is_read_is_named(tmp_path):
+    with pd.ExcelWriter(tmp_path / "book.xlsx") as book:
+        FRAME.to_excel(book, sheet_name="people", index=False)
+        FRAME[:2].to_excel(book, sheet_name="notes", index=False)
+    with pytest.warns(UserWarning, match="book.xlsx has 2 sheets; the first one, 'people', is read"):
+        file = open_table(tmp_path / "book.xlsx")
+    assert file.read(file.header).num_rows == len(FRAME)
+
+
 def test_a_damaged_spreadsheet_is_refused_or_read(tmp_path):
     path = tmp_path / "table.xlsx"
     as_spreadsheet(path)

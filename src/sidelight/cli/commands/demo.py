@@ -36,7 +36,7 @@ class Draw(NamedTuple):
     help="Folder for the picture and the table.",
 )
 @options.force
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the draws.")
+@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Seed of the draws.")
 def demo(output: Path, force: bool, seed: int) -> None:
     """Cluster handwritten digits without and with a handful of labels and links.
 

@@ -150,7 +150,7 @@ _ROWS_AT_ONCE = 1_000_000
     help="Folder for the result.",
 )
 @click.option("--report/--no-report", default=True, help="Whether to write report.html, which needs matplotlib.")
-@click.option("--jobs", type=int, default=1, show_default=True, help="Threads, -1 for all cores.")
+@options.jobs
 @click.option(
     "--cluster",
     metavar="ADDRESS",

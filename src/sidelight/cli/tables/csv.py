@@ -28,6 +28,17 @@ _LONGEST_CELL = 1 << 24
 _NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
 _DECIMAL_COMMA = re.compile(r"\s*[-+]?\d+,\d+\s*")
 _DECIMAL_POINT = re.compile(r"\s*[-+]?\d+\.\d+\s*")
+# A line before the header that tells Excel the delimiter.
+_DELIMITER_LINE = re.compile(r'"?sep=([,;\t|])"?\s*', re.IGNORECASE)
+# What files that are no text begin with, and what to do with them.
+_OTHER_FILES = {
+    b"PK\x03\x04": "a spreadsheet or an archive; give it the ending .xlsx or .zip that it should have",
+    b"PAR1": "Parquet; give it the ending .parquet",
+    b"ARROW1": "Feather; give it the ending .feather",
+    b"\x1f\x8b": "compressed; give it the ending .csv.gz",
+    b"\xd0\xcf\x11\xe0": "an old spreadsheet; save it as .xlsx or as CSV (UTF-8) first",
+}
+_UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 class Record(NamedTuple):
@@ -39,7 +50,7 @@ class Record(NamedTuple):
 
 @dataclass(frozen=True)
 class CsvFile:
-    """A CSV file whose bytes and header have been looked at; there may be empty lines before the header."""
+    """A CSV file whose bytes and header have been looked at; ``lines_before`` the header are not of the table."""
 
     path: Path
     encoding: str
@@ -116,7 +127,7 @@ class CsvFile:
     def _records(self) -> Iterator[Record]:
         """Yield the rows of the table, without its header."""
         with self._bytes.open(encoding=self.encoding, newline="") as file:
-            records = _records(file, self.delimiter)
+            records = _records(islice(file, self.lines_before, None), self.delimiter, first_line=self.lines_before + 1)
             next(records, None)
             yield from records
 
@@ -133,20 +144,24 @@ class CsvFile:
 
     def _ragged_line(self, reason: str) -> Refusal:
         """Find out which line the reader stumbled over."""
-        records = self._records()
+        records, n_rows = self._records(), 0
         for record in records:
             if len(record.cells) != len(self.header):
                 return self._ragged(record, is_last=next(records, None) is None)
+            n_rows += 1
+        if not n_rows:
+            return Refusal(f"{self.path} has a header but no rows.")
         return Refusal(f"{self.path}: {one_line(reason)}")
 
     def _ragged(self, record: Record, *, is_last: bool) -> Refusal:
         cells = f"{len(record.cells)} cell{'s' if len(record.cells) != 1 else ''}"
+        columns = f"{len(self.header)} column{'s' if len(self.header) != 1 else ''}"
         remedy = "mend the line, or put cells that contain the delimiter in quotation marks"
         if is_last and len(record.cells) < len(self.header):
-            remedy = "the file seems to be cut off there; get the whole file"
-        return Refusal(
-            f"{self.path}, line {record.line} has {cells}, but the header names {len(self.header)} columns: {remedy}."
-        )
+            remedy = "the file seems to be cut off there, or ends with a remark; get the whole file, or remove the line"
+        elif len(self.header) == 1:
+            remedy = f"if line {self.lines_before + 1} is a title or a remark, remove it"
+        return Refusal(f"{self.path}, line {record.line} has {cells}, but the header names {columns}: {remedy}.")
 
 
 def open_csv(path: Path, encoding: str, stored: StoredTable | None = None) -> CsvFile:
@@ -158,7 +173,11 @@ def open_csv(path: Path, encoding: str, stored: StoredTable | None = None) -> Cs
         n_blank, lines = _first_lines(text)
         if not lines:
             raise Refusal(f"{path} is empty; it needs a line with the names of the columns, and rows.")
-        delimiter = _delimiter(lines)
+        told = _DELIMITER_LINE.fullmatch(lines[0])
+        if told is not None and len(lines) > 1:
+            del lines[0]
+            n_blank += 1
+        delimiter = _delimiter(lines) if told is None else told[1]
         if n_marks % 2:
             text.seek(0)
             _check_closed(path, text, delimiter)
@@ -242,6 +261,7 @@ def _look_through(path: Path, file: BinaryIO, encoding: str) -> int:
     except (LookupError, UnicodeError, ValueError):
         raise Refusal(f"--encoding {encoding} is not known; utf-8, latin-1 and cp1252 are usual.") from None
     lines, marks = 1, 0
+    _refuse_other_files(path, file, encoding)
     while block := file.read(_BLOCK):
         if b"\0" in block and not encoding.lower().startswith("utf-16"):
             line = lines + block[: block.index(b"\0")].count(b"\n")
@@ -255,6 +275,17 @@ def _look_through(path: Path, file: BinaryIO, encoding: str) -> int:
     with _refusing_bytes(path, encoding, lines, b""):
         decoder.decode(b"", final=True)
     return marks
+
+
+def _refuse_other_files(path: Path, file: BinaryIO, encoding: str) -> None:
+    """Refuse what is no text by the bytes it begins with, saying what it is; leaves the file at its beginning."""
+    start = file.read(8)
+    file.seek(0)
+    for sign, remedy in _OTHER_FILES.items():
+        if start.startswith(sign):
+            raise Refusal(f"{path} is not CSV but {remedy}.")
+    if start.startswith(_UTF16_MARKS) and not encoding.lower().startswith("utf-16"):
+        raise Refusal(f"{path} is written in UTF-16; say so with --encoding utf-16.")
 
 
 @contextmanager
@@ -288,16 +319,16 @@ def _check_closed(path: Path, text: TextIO, delimiter: str) -> None:
         ) from None
 
 
-def _records(lines: Iterable[str], delimiter: str, *, strict: bool = True) -> Iterator[Record]:
-    """Yield rows that hold anything."""
+def _records(lines: Iterable[str], delimiter: str, *, strict: bool = True, first_line: int = 1) -> Iterator[Record]:
+    """Yield rows that hold anything; the first of the lines has this number in its file."""
     csv.field_size_limit(_LONGEST_CELL)
     reader = csv.reader(lines, delimiter=delimiter, strict=strict)
-    line = 1
+    line = first_line
     try:
         for cells in reader:
             if cells:
                 yield Record(line, cells)
-            line = reader.line_num + 1
+            line = first_line + reader.line_num
     except csv.Error as error:
         if "field limit" not in str(error):
             raise

@@ -72,7 +72,9 @@ def find_features(
             found[name] = column
     if not found:
         told = "; ".join(f"{name!r} {why}" for name, why in omissions)
-        raise Refusal(f"{file.path} has no column to cluster by{f': {told}' if told else ''}.")
+        single = " It is read as a single column: names and cells are cut by commas, semicolons, tabs or |."
+        uncut = single if len(file.header) == 1 and " " in file.header[0] else ""
+        raise Refusal(f"{file.path} has no column to cluster by{f': {told}' if told else ''}.{uncut}")
     frame = pandas_frame({feature_name(name, log=name in asked.log): column.cells for name, column in found.items()})
     if len(frame.columns) < len(found):
         raise Refusal(f"{file.path}: --log makes two columns of one name; rename the one that is called log(…).")
@@ -147,7 +149,7 @@ def _warn_converted(name: str, found: WrittenNumbers) -> None:
     """Say what was read as numbers, and which words as missing ones."""
     parts = [f"cells such as {found.example!r} are read as numbers"] if found.example else []
     if found.missing:
-        parts.append(f"{words_of(found.missing)} cells stands for a missing number")
+        parts.append(f"{words_of(found.missing)} stands for a missing number")
     warnings.warn(f"column {name!r}: {'; '.join(parts)}.", UserWarning, stacklevel=2)
 
 

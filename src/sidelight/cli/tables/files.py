@@ -20,6 +20,7 @@ _PARQUET = (".parquet", ".pq")
 _FEATHER = (".feather", ".arrow", ".ipc")
 _SPREADSHEETS = (".xlsx", ".xlsm")
 _OTHER_SPREADSHEETS = (".xls", ".ods")
+_JSON = (".json", ".jsonl", ".ndjson")
 _SHOWN = 5
 _LONGEST_ID = 1000
 
@@ -143,6 +144,8 @@ def open_table(path: Path, encoding: str = "utf-8") -> TableFile:
     shown = Path("standard input") if path == STANDARD_INPUT else path
     if stored.suffix in _OTHER_SPREADSHEETS:
         raise Refusal(f"{shown} is a spreadsheet; save it as .xlsx or as CSV (UTF-8) first.")
+    if stored.suffix in _JSON:
+        raise Refusal(f"{shown} is JSON, not a table; save it as CSV, Parquet or .xlsx first.")
     if stored.suffix in _SPREADSHEETS:
         _refuse_empty(shown, stored)
         return _held(shown, read_spreadsheet(shown, stored.path), stored)
@@ -184,7 +187,7 @@ def row_ids(file: TableFile, table: Any, column: str, *, needed: bool = True) ->
     cells = text_cells(file, table, column)
     different = set(cells)
     whole = len(different) == len(cells) and None not in different
-    if whole and all(len(cell) <= _LONGEST_ID for cell in different if cell is not None):
+    if whole and max(map(len, filter(None, cells)), default=0) <= _LONGEST_ID:
         return names_array(cells)
     first: dict[str, int] = {}
     for row, cell in enumerate(cells):

@@ -1,5 +1,6 @@
 """Spreadsheets: the first sheet of an .xlsx file as a table."""
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,20 @@ def read_spreadsheet(path: Path, stored: Path) -> Any:
     """Return the first sheet as an arrow table; its first line that holds anything has the names of the columns."""
     check_spreadsheets(path)
     try:
-        sheet = pandas().read_excel(stored, sheet_name=0, header=None, dtype=object, engine="openpyxl")
+        with pandas().ExcelFile(stored, engine="openpyxl") as book:
+            names = book.sheet_names
+            sheet = pandas().read_excel(book, sheet_name=0, header=None, dtype=object)
     except MemoryError:
         raise
     except Exception as error:  # an archive of XML that was changed or cut off can end in errors of many types
-        raise Refusal(f"{path} cannot be read as a spreadsheet: {one_line(error)}") from error
+        raise Refusal(
+            f"{path} cannot be read as a spreadsheet: {one_line(error)}; save it again as .xlsx, or give it the ending "
+            "of what it is (.csv, say)."
+        ) from error
+    if len(names) > 1:
+        warnings.warn(
+            f"{path} has {len(names)} sheets; the first one, {names[0]!r}, is read.", UserWarning, stacklevel=2
+        )
     sheet = sheet.dropna(how="all").dropna(how="all", axis=1)
     if not len(sheet):
         raise Refusal(f"{path} is empty; its first sheet needs a line with the names of the columns, and rows.")

@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from sidelight._wording import count
+
 _UNITS = r"[$€£¥%]|USD|EUR|GBP|CHF"
 _CELL = re.compile(
     rf"(?P<sign>[-+−]?)\s*(?P<before>{_UNITS})?\s*(?P<inner>[-+−]?)"
@@ -111,15 +113,20 @@ def as_number(text: str, style: NumberStyle) -> float | None:
 
 def words_of(missing: Mapping[str, int]) -> str:
     """Return the words that stand for missing numbers, with their counts."""
-    return ", ".join(f"{text!r} in {number}" for text, number in missing.items())
+    return ", ".join(f"{text!r} in {count(number, 'cell')}" for text, number in missing.items())
 
 
 def _style(numbers: list[str], usual: str) -> NumberStyle | None:
     """Return the one style in which all texts are numbers, if there is one."""
-    units = {None if found is None else _unit(found) for found in (_CELL.fullmatch(text.strip()) for text in numbers)}
+    units = set()
+    for text in numbers:
+        found = _CELL.fullmatch(text.strip())
+        units.add(None if found is None else _unit(found))
+        if None in units:  # of free text the first cell says so
+            return None
     carried = [unit for unit in units if unit]
     # Numbers without the sign beside some with "%" may be shares.
-    if None in units or len(carried) > 1 or (carried == ["%"] and "" in units):
+    if len(carried) > 1 or (carried == ["%"] and "" in units):
         return None
     unit = carried[0] if carried else ""
     other = "," if usual == "." else "."
