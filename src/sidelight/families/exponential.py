@@ -2,7 +2,8 @@
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
+from functools import cache
 from typing import Self
 
 import numpy as np
@@ -19,6 +20,11 @@ def add_up(values: FloatArray, groups: IntArray) -> FloatArray:
     kept = groups >= 0
     np.add.at(total, groups[kept], values[kept])
     return total
+
+
+@cache
+def _field_names(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +59,8 @@ class _Sums:
 
     def _each(self, function: Callable[[str, FloatArray], FloatArray]) -> Self:
         """Return the statistics whose sums are a function of the names and the values of these."""
-        names = [field.name for field in fields(self) if field.name != "origin"]
-        return replace(self, **{name: function(name, getattr(self, name)) for name in names})
+        values = {name: getattr(self, name) for name in _field_names(type(self))}
+        return type(self)(**{name: own if name == "origin" else function(name, own) for name, own in values.items()})
 
 
 class _MeasuredSums(_Sums):
