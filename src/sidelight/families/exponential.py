@@ -2,8 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, fields
-from functools import cache
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -20,11 +19,6 @@ def add_up(values: FloatArray, groups: IntArray) -> FloatArray:
     kept = groups >= 0
     np.add.at(total, groups[kept], values[kept])
     return total
-
-
-@cache
-def _field_names(kind: type) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind))
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +53,7 @@ class _Sums:
 
     def _each(self, function: Callable[[str, FloatArray], FloatArray]) -> Self:
         """Return the statistics whose sums are a function of the names and the values of these."""
-        values = {name: getattr(self, name) for name in _field_names(type(self))}
+        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return type(self)(**{name: own if name == "origin" else function(name, own) for name, own in values.items()})
 
 

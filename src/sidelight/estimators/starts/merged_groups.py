@@ -5,6 +5,8 @@ pieces are there, and what is merged is decided by the likelihood of Gaussians o
 hierarchical clustering (Fraley 1998), which starts from single rows.
 """
 
+from typing import cast
+
 import numpy as np
 
 from sidelight._typing import FloatArray
@@ -27,7 +29,7 @@ def from_merged_groups(sample: Sample, random: np.random.RandomState) -> Mixture
     groups = lloyd(sample.points, sample.weights, centres, sample.codes, numbers, max_iter=_LLOYD_STEPS)
     members = (groups[:, None] == numbers) * sample.weights[:, None]
     means = component_means(sample.values, sample.weights, members)
-    statistics = statistics_given(sample.mixture, means, members)
+    statistics = cast("GaussianStatistics", statistics_given(sample.mixture, means, members))
     return state_of(sample.mixture, merge_groups(statistics, family.prior, sample.layout.n_components))
 
 
