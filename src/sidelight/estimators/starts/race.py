@@ -55,8 +55,8 @@ def can_race(sample: Sample) -> bool:
 def from_race(mixture: Mixture, sample: Sample, random: np.random.RandomState) -> MixtureState:
     """Return where the ascent of a mixture starts: at the winner of a race.
 
-    Of a small table, or one with too many parameters for a sample, that is where breathing k-means ends. Of others,
-    runs from breathing k-means, merged groups, k-means and k-means++ take a few steps on a part of the sample. More
+    Of a table with too many parameters for a sample, that is the better of two runs of k-means. Of another small one it
+    is where breathing k-means ends. Of large ones, runs from breathing k-means, merged groups, k-means and k-means++ take a few steps on a part of the sample. More
     than half of them go on, there and with the sample, and the best of these with larger and larger parts of the table.
 
     Some rows may have too few distinct ones for a covariance where the table has enough; then the start is that of
@@ -65,7 +65,9 @@ def from_race(mixture: Mixture, sample: Sample, random: np.random.RandomState) -
     inner = sample._replace(points=_drawn_in(sample.points))
     few = _part(inner)
     try:
-        if few is None or mixture.rows.shape[0] < _LARGE:
+        if few is None:
+            return _from_better_kmeans(inner, random)
+        if mixture.rows.shape[0] < _LARGE:
             return from_nearest(inner, _breathing_centres(inner, random))
         runners = _runners(inner, mixture.rows.shape[0])
         return _on_more_rows(_stages(inner, mixture, random), _winner(few, inner, runners, random))
@@ -136,6 +138,14 @@ def _breathing_centres(sample: Sample, random: np.random.RandomState) -> FloatAr
 def _from_breathing(sample: Sample, random: np.random.RandomState) -> MixtureState:
     """Start from breathing k-means on some rows, and k-means on all from there."""
     return from_lloyd(sample, _breathing_centres(sample, random))
+
+
+def _from_better_kmeans(sample: Sample, random: np.random.RandomState) -> MixtureState:
+    """Start from breathing k-means or from k-means, whichever makes some rows more likely."""
+    kept = _every(len(sample.values), _FEWEST_ROWS)
+    judge = _on(sample, sample.values[kept], sample.weights[kept])
+    starts = [_from_breathing(sample, random), from_kmeans(sample, random)]
+    return max(starts, key=lambda start: judge.expect(start).evidence)
 
 
 def _runners(sample: Sample, n_rows: int) -> tuple[Start, ...]:
