@@ -56,8 +56,9 @@ def from_race(mixture: Mixture, sample: Sample, random: np.random.RandomState) -
     """Return where the ascent of a mixture starts: at the winner of a race.
 
     Of a table with too many parameters for a sample, that is the better of two runs of k-means. Of another small one it
-    is where breathing k-means ends. Of large ones, runs from breathing k-means, merged groups, k-means and k-means++ take a few steps on a part of the sample. More
-    than half of them go on, there and with the sample, and the best of these with larger and larger parts of the table.
+    is where breathing k-means ends. Of large ones, runs from breathing k-means, merged groups, k-means and k-means++
+    take a few steps on a part of the sample. More than half of them go on, there and with the sample, and the best of
+    these with larger and larger parts of the table.
 
     Some rows may have too few distinct ones for a covariance where the table has enough; then the start is that of
     short runs.
