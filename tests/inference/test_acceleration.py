@@ -49,7 +49,8 @@ def start_of(mixture, X, k, seed):
 
 def assert_never_falls(mixture, start):
     trace = ascend(overrelaxed_step(mixture), Overrelaxed.begin(start), max_iter=STEPS, tol=-1.0)
-    end = mixture.objective(trace.state.plain, mixture.expect(trace.state.plain))
+    last = trace.state.plain(mixture)
+    end = mixture.objective(last, mixture.expect(last))
     objectives = np.array([*trace.objectives, end])
     assert len(objectives) == STEPS + 1
     assert (np.diff(objectives) >= -1e-9 * np.abs(objectives[:-1])).all()

@@ -93,8 +93,9 @@ class LabelledMixture(NoiseComponent, MixtureEstimator):
         the columns (after Banfield and Raftery 1993). A labelled row is never noise.
     init_params : {"short_runs", "kmeans", "k-means++", "labels"}, default "short_runs"
         Where to start: the best of several short runs on at most 5000 rows, k-means, k-means++ centres, or the
-        labelled rows alone. Without any side information, short runs are a race: of a small table the best of two runs
-        of k-means, of a large one the best of several runs, which goes on with more and more rows.
+        labelled rows alone. Without any side information, short runs are a race: of a small table k-means, most often
+        breathing k-means (Fritzke 2020), of a large one the best of several runs, which goes on with more and more
+        rows.
     means_init, weights_init, precisions_init : arrays, optional
         Where to start instead, in scikit-learn's shapes. Components of labelled classes come first, in the order of
         the labels. With ``precisions_init``, "auto" is "full".

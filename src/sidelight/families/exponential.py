@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -53,8 +53,8 @@ class _Sums:
 
     def _each(self, function: Callable[[str, FloatArray], FloatArray]) -> Self:
         """Return the statistics whose sums are a function of the names and the values of these."""
-        names = [field.name for field in fields(self) if field.name != "origin"]
-        return replace(self, **{name: function(name, getattr(self, name)) for name in names})
+        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return type(self)(**{name: own if name == "origin" else function(name, own) for name, own in values.items()})
 
 
 class _MeasuredSums(_Sums):

@@ -7,7 +7,7 @@ objective. Where one does not, EM's own step is taken instead and η is one agai
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 from sidelight.exceptions import SingularCovarianceError
 from sidelight.inference.loop import Step, Trace, ascend, ascend_from, has_little_to_gain
@@ -27,10 +27,10 @@ class Overrelaxed(NamedTuple):
         What the next step is taken from, unless its objective turns out to be lower than the last.
     sums : Expectation, optional
         What ``state`` was made of; None at the start, whose sums nobody knows.
-    plain : MixtureState
-        Where EM's own step led.
-    plain_sums : Expectation, optional
-        What ``plain`` was made of.
+    before : MixtureState
+        What the last step was taken from.
+    expectation : Expectation, optional
+        Taken at ``before``: what EM's own step is made of. None at the start.
     objective : float
         Of the state before.
     reach : float
@@ -39,8 +39,8 @@ class Overrelaxed(NamedTuple):
 
     state: MixtureState
     sums: Expectation | None
-    plain: MixtureState
-    plain_sums: Expectation | None
+    before: MixtureState
+    expectation: Expectation | None
     objective: float
     reach: float
 
@@ -48,6 +48,10 @@ class Overrelaxed(NamedTuple):
     def begin(cls, state: MixtureState) -> "Overrelaxed":
         """Return the start of an ascent."""
         return cls(state, None, state, None, -math.inf, 1.0)
+
+    def plain(self, mixture: Mixture) -> MixtureState:
+        """Return where EM's own step leads from the state before."""
+        return self.before if self.expectation is None else mixture.maximise(self.expectation, self.before)
 
 
 def can_overrelax(mixture: Mixture) -> bool:
@@ -67,14 +71,14 @@ def overrelaxed_step(mixture: Mixture) -> Step[Overrelaxed]:
         objective = mixture.objective(state, expectation)
         # Written so that an objective that is not a number is too low as well.
         if reach > 1 and not at.objective <= objective < math.inf:
-            state, sums, reach = at.plain, at.plain_sums, 1.0
+            state, sums, reach = at.plain(mixture), at.expectation, 1.0
             expectation = mixture.expect(state)
             objective = mixture.objective(state, expectation)
-        plain = mixture.maximise(expectation, state)
         further = None if sums is None else _beyond(mixture, state, sums, expectation, _GROWTH * reach)
         if further is None:
-            return Overrelaxed(plain, expectation, plain, expectation, objective, 1.0), objective
-        return Overrelaxed(*further, plain, expectation, objective, _GROWTH * reach), objective
+            plain = mixture.maximise(expectation, state)
+            return Overrelaxed(plain, expectation, state, expectation, objective, 1.0), objective
+        return Overrelaxed(*further, state, expectation, objective, _GROWTH * reach), objective
 
     return step
 
@@ -83,10 +87,10 @@ def _beyond(
     mixture: Mixture, state: MixtureState, sums: Expectation, expectation: Expectation, reach: float
 ) -> tuple[MixtureState, Expectation] | None:
     """Return the state that is ``reach`` times as far as EM's own step, and its sums; None where there is none."""
-    assert isinstance(mixture.family, ExtrapolableFamily)
+    family = cast("ExtrapolableFamily[Any, Any]", mixture.family)
     statistics = expectation.statistics.scaled(reach) + sums.statistics.scaled(1 - reach)
     class_mass = reach * expectation.class_mass + (1 - reach) * sums.class_mass
-    if class_mass.min() <= 0 or not mixture.family.admits(statistics):
+    if class_mass.min() <= 0 or not family.admits(statistics):
         return None
     extrapolated = Expectation(statistics, class_mass, math.nan)
     try:
@@ -102,7 +106,7 @@ def leap(mixture: Mixture, state: MixtureState, *, max_iter: int, tol: float) ->
     trace = ascend(
         overrelaxed_step(mixture), Overrelaxed.begin(state), max_iter=max_iter, tol=tol, stop=has_little_to_gain
     )
-    return _at_the_end(trace)
+    return _at_the_end(trace, mixture)
 
 
 def leap_from(
@@ -133,9 +137,9 @@ def leap_from(
         verbose=verbose,
         stop=has_little_to_gain,
     )
-    return _at_the_end(trace)
+    return _at_the_end(trace, mixture)
 
 
-def _at_the_end(trace: Trace[Overrelaxed]) -> Trace[MixtureState]:
+def _at_the_end(trace: Trace[Overrelaxed], mixture: Mixture) -> Trace[MixtureState]:
     """Return the trace with EM's own last step: it raises the objective, which of a longer one is not known yet."""
-    return Trace(trace.state.plain, *trace[1:])
+    return Trace(trace.state.plain(mixture), *trace[1:])

@@ -32,11 +32,13 @@ class _Partition(NamedTuple):
 
 def breathe(rows: FloatArray, weights: FloatArray, centres: FloatArray, random: np.random.RandomState) -> FloatArray:
     """Return centres (k, d) with a smaller sum of squared distances of the rows (n, d) than those given."""
-    best = _improved(rows, weights, centres)
+    norms = np.einsum("nd,nd->n", rows, rows)
+    best = _improved(rows, norms, weights, centres)
     n_added = min(_MOST_ADDED, len(centres) - 1)
     while n_added > 0:
-        enlarged = _improved(rows, weights, np.concatenate([best.centres, _additions(best, weights, n_added, random)]))
-        found = _improved(rows, weights, _without_useless(enlarged, n_added))
+        more = np.concatenate([best.centres, _additions(best, weights, n_added, random)])
+        enlarged = _improved(rows, norms, weights, more)
+        found = _improved(rows, norms, weights, _without_useless(enlarged, n_added))
         if found.error < best.error * (1 - 1e-3):
             best = found
         else:
@@ -70,22 +72,24 @@ def _without_useless(at: _Partition, number: int) -> FloatArray:
     return np.delete(at.centres, gone, axis=0)[: len(at.centres) - number]
 
 
-def _improved(rows: FloatArray, weights: FloatArray, centres: FloatArray) -> _Partition:
+def _improved(rows: FloatArray, norms: FloatArray, weights: FloatArray, centres: FloatArray) -> _Partition:
     """Take some steps of k-means; a centre that no row is nearest to stays where it is."""
-    at = _partition(rows, weights, centres)
+    numbers = np.arange(len(centres))[:, None]
     for _ in range(_LLOYD_STEPS):
-        members = np.zeros((len(centres), len(rows)))
-        members[at.nearest, np.arange(len(rows))] = weights
+        members = (_distances(rows, centres).argmin(axis=1) == numbers) * weights
         mass = members.sum(axis=1)[:, None]
-        moved = np.where(mass > 0, members @ rows / np.maximum(mass, np.finfo(float).tiny), at.centres)
-        at = _partition(rows, weights, moved)
-    return at
+        centres = np.where(mass > 0, members @ rows / np.maximum(mass, np.finfo(float).tiny), centres)
+    return _partition(rows, norms, weights, centres)
 
 
-def _partition(rows: FloatArray, weights: FloatArray, centres: FloatArray) -> _Partition:
-    norms = np.einsum("nd,nd->n", rows, rows)
-    distances = rows @ (-2 * centres.T) + np.einsum("kd,kd->k", centres, centres)
+def _partition(rows: FloatArray, norms: FloatArray, weights: FloatArray, centres: FloatArray) -> _Partition:
+    distances = _distances(rows, centres)
     nearest, along = distances.argmin(axis=1), np.arange(len(rows))
     first = np.maximum(norms + distances[along, nearest], 0.0)
     distances[along, nearest] = np.inf
     return _Partition(centres, nearest, weights * first, weights * (norms + distances.min(axis=1)))
+
+
+def _distances(rows: FloatArray, centres: FloatArray) -> FloatArray:
+    """Return squared distances (n, k) without the squared norms of the rows, which do not change which is nearest."""
+    return rows @ (-2 * centres.T) + np.square(centres).sum(axis=1)

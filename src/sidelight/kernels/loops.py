@@ -94,11 +94,11 @@ _CACHE_DOUBLES = 64_000
 
 
 def rows_per_block(doubles_per_row: int) -> int:
-    """Return the number of rows whose features and scores fit into the cache together: 192 to 768.
+    """Return the number of rows whose features and scores fit into the cache together: 192 to 3072.
 
     More rows would spill; fewer would spend the time between the loops instead of in them.
     """
-    return _UNIT * min(max(_CACHE_DOUBLES // (doubles_per_row * _UNIT), 1), 4)
+    return _UNIT * min(max(_CACHE_DOUBLES // (doubles_per_row * _UNIT), 1), 16)
 
 
 def front(buffer: FloatArray, n_rows: int, n_columns: int) -> FloatArray:

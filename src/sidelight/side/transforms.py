@@ -55,8 +55,9 @@ def restrict(side: "SideInformation", rows: Any) -> "SideInformation":
 
 
 def _refuse_repeats(chosen: IntArray) -> None:
-    distinct, first = np.unique(chosen, return_index=True)
-    if len(distinct) < len(chosen):
+    ordered = np.sort(chosen)
+    if (ordered[1:] == ordered[:-1]).any():
+        first = np.unique(chosen, return_index=True)[1]
         again = np.setdiff1d(np.arange(len(chosen)), first)[0]
         raise ValueError(f"rows[{again}] chooses row {chosen[again]} again; choose each row once")
 
@@ -182,6 +183,8 @@ def as_blocks(side: "SideInformation") -> "SideInformation":
 
 def without_unused_names(side: "SideInformation") -> "SideInformation":
     """Leave out names that no row carries; see `SideInformation.without_unused_names`."""
+    if not len(side.label_names) and not len(side.block_names) and side.annotations is None:
+        return side
     labels, label_names = _used(side.labels, side.label_names)
     blocks, block_names = _used(side.blocks, side.block_names)
     used = replace(side, labels=labels, label_names=label_names, blocks=blocks, block_names=block_names)

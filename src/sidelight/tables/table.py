@@ -205,6 +205,8 @@ class ArrayTable:
         """
         if self.is_sparse:
             return self.array[rows]
+        if self.in_memory:
+            return self.take(rows).astype(float, copy=False)
         gathered = np.empty((len(rows), self.array.shape[1]))
         for part in row_ranges(len(rows), _SCATTERED_ROWS):
             gathered[part] = self.array[rows[part]]

@@ -1,20 +1,23 @@
 """A race of starts without side information: several on few rows, the winner on more and more of them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from sidelight._typing import AnyArray, FloatArray
+from sidelight.estimators.starts.merged_groups import from_merged_groups
 from sidelight.estimators.starts.sample import (
     Sample,
     Start,
     from_kmeans,
     from_kmeans_plus_plus,
     from_lloyd,
+    from_nearest,
     from_short_runs,
 )
 from sidelight.exceptions import SingularCovarianceError
+from sidelight.families.gaussian import FullGaussian
 from sidelight.inference.acceleration import can_overrelax, leap
 from sidelight.inference.breathing import breathe
 from sidelight.inference.loop import Trace
@@ -24,7 +27,8 @@ from sidelight.tables.table import ArrayTable, Rows
 
 # Of a smaller table, a run costs as much as what it may save.
 _LARGE = 20_000
-_GO_ON, _FINALISTS = 2, 1
+# So many runs start on a table of fewer rows than this many times the sample's; on a larger one all of them.
+_FEW_RUNS, _SAMPLES = 3, 10
 _ROWS_PER_CENTRE, _ROWS_PER_COLUMN = 50, 5
 # A component with fewer rows for each direction is starved; so many of them are revived.
 _ROWS_PER_DIRECTION, _MOST_REVIVED = 2, 3
@@ -51,9 +55,10 @@ def can_race(sample: Sample) -> bool:
 def from_race(mixture: Mixture, sample: Sample, random: np.random.RandomState) -> MixtureState:
     """Return where the ascent of a mixture starts: at the winner of a race.
 
-    Of a small table, or one with too many parameters for a sample, that is the better of two runs of k-means. Of
-    others, runs from breathing k-means, k-means and k-means++ take a few steps on a part of the sample. The best go on
-    with the sample, and the best of these with larger and larger parts of the table.
+    Of a table with too many parameters for a sample, that is the better of two runs of k-means. Of another small one it
+    is where breathing k-means ends. Of large ones, runs from breathing k-means, merged groups, k-means and k-means++
+    take a few steps on a part of the sample. More than half of them go on, there and with the sample, and the best of
+    these with larger and larger parts of the table.
 
     Some rows may have too few distinct ones for a covariance where the table has enough; then the start is that of
     short runs.
@@ -61,9 +66,12 @@ def from_race(mixture: Mixture, sample: Sample, random: np.random.RandomState) -
     inner = sample._replace(points=_drawn_in(sample.points))
     few = _part(inner)
     try:
-        if few is None or mixture.rows.shape[0] < _LARGE:
+        if few is None:
             return _from_better_kmeans(inner, random)
-        return _on_more_rows(_stages(inner, mixture, random), _winner(few, inner, random))
+        if mixture.rows.shape[0] < _LARGE:
+            return from_nearest(inner, _breathing_centres(inner, random))
+        runners = _runners(inner, mixture.rows.shape[0])
+        return _on_more_rows(_stages(inner, mixture, random), _winner(few, inner, runners, random))
     except SingularCovarianceError:
         return from_short_runs(sample, random)
 
@@ -75,11 +83,11 @@ def _on_more_rows(stages: Iterator[Mixture], state: MixtureState) -> MixtureStat
     return state
 
 
-def _winner(few: Sample, sample: Sample, random: np.random.RandomState) -> MixtureState:
+def _winner(few: Sample, sample: Sample, runners: Sequence[Start], random: np.random.RandomState) -> MixtureState:
     """Return the state that leads highest on a sample, of several starts on a part of it."""
-    runs = [_run(few.mixture, start(few, random), _FIRST_STEPS) for start in _RUNNERS]
-    runs = [_run(few.mixture, run.state, _FURTHER_STEPS) for run in sorted(runs, key=_height)[-_GO_ON:]]
-    runs = [_run(sample.mixture, run.state, _FURTHER_STEPS) for run in sorted(runs, key=_height)[-_FINALISTS:]]
+    runs = [_run(few.mixture, start(few, random), _FIRST_STEPS) for start in runners]
+    runs = [_run(few.mixture, run.state, _FURTHER_STEPS) for run in sorted(runs, key=_height)[-(len(runs) // 2 + 1) :]]
+    runs = [_run(sample.mixture, run.state, _FURTHER_STEPS) for run in runs]
     return _without_starved(sample, max(runs, key=_height)).state
 
 
@@ -119,6 +127,20 @@ def _halved(points: FloatArray, responsibilities: FloatArray, component: int) ->
     return own * side, own * ~side
 
 
+def _breathing_centres(sample: Sample, random: np.random.RandomState) -> FloatArray:
+    """Return the centres that breathing k-means finds on some rows."""
+    per_centre = max(_ROWS_PER_CENTRE, _ROWS_PER_COLUMN * sample.points.shape[1])
+    kept = _every(len(sample.values), max(_FEWEST_ROWS // 2, per_centre * sample.layout.n_components))
+    rows, weights = sample.points[kept], sample.weights[kept]
+    centres = spread_centres(rows, weights, sample.codes[kept], sample.layout.classes, random)
+    return breathe(rows, weights, centres, random)
+
+
+def _from_breathing(sample: Sample, random: np.random.RandomState) -> MixtureState:
+    """Start from breathing k-means on some rows, and k-means on all from there."""
+    return from_lloyd(sample, _breathing_centres(sample, random))
+
+
 def _from_better_kmeans(sample: Sample, random: np.random.RandomState) -> MixtureState:
     """Start from breathing k-means or from k-means, whichever makes some rows more likely."""
     kept = _every(len(sample.values), _FEWEST_ROWS)
@@ -127,23 +149,11 @@ def _from_better_kmeans(sample: Sample, random: np.random.RandomState) -> Mixtur
     return max(starts, key=lambda start: judge.expect(start).evidence)
 
 
-def _from_breathing(sample: Sample, random: np.random.RandomState) -> MixtureState:
-    """Start from breathing k-means on some rows, and k-means on all from there."""
-    per_centre = max(_ROWS_PER_CENTRE, _ROWS_PER_COLUMN * sample.points.shape[1])
-    kept = _every(len(sample.values), max(_FEWEST_ROWS // 2, per_centre * sample.layout.n_components))
-    rows, weights = sample.points[kept], sample.weights[kept]
-    centres = spread_centres(rows, weights, sample.codes[kept], sample.layout.classes, random)
-    return from_lloyd(sample, breathe(rows, weights, centres, random))
-
-
-_RUNNERS: tuple[Start, ...] = (
-    _from_breathing,
-    from_kmeans_plus_plus,
-    from_kmeans,
-    from_kmeans_plus_plus,
-    from_kmeans,
-    from_kmeans_plus_plus,
-)
+def _runners(sample: Sample, n_rows: int) -> tuple[Start, ...]:
+    """Return the starts that take part; groups are merged where covariances are free."""
+    second = from_merged_groups if isinstance(sample.mixture.family, FullGaussian) else from_kmeans_plus_plus
+    runners = (_from_breathing, second, from_kmeans, from_kmeans_plus_plus, from_kmeans, from_kmeans_plus_plus)
+    return runners[:_FEW_RUNS] if n_rows < _SAMPLES * len(sample.values) else runners
 
 
 def _height(run: Trace[MixtureState]) -> float:
