@@ -36,7 +36,7 @@ def from_merged_groups(sample: Sample, random: np.random.RandomState) -> Mixture
 def merge_groups(statistics: GaussianStatistics, prior: CovariancePrior, n_groups: int) -> GaussianStatistics:
     """Merge the two groups that lose least by it, again and again, until ``n_groups`` are left.
 
-    The loss is that of the classification likelihood (Fraley 1998, eq. 3) with the prior's penalty, each group at its
+    The loss is that of the classification likelihood (Fraley 1998) with the prior's penalty, each group at its
     own mean and covariance.
     """
     costs = _costs(statistics, prior)
