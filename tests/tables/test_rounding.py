@@ -30,11 +30,12 @@ def test_whole_numbers_with_missing_cells_have_a_bound_that_never_falls():
     assert np.all(np.diff(bounds) >= -1e-9 * np.abs(bounds[:-1]))
 
 
-def test_rows_that_share_a_rounded_value_are_no_cluster_for_that():
-    """Sixteen columns of few whole numbers: four groups in all of them, and values that many rows have in common."""
+@pytest.mark.parametrize("k", [1, 2])
+@pytest.mark.parametrize("deviation", [0.5, 0.8])
+def test_whole_numbers_that_vary_by_less_than_a_step_are_no_clusters(k, deviation):
     rng = np.random.default_rng(3)
-    y = np.repeat(np.arange(4), 150)
-    X = np.rint(7 + 2.0 * rng.normal(size=(4, 16))[y] + 0.6 * rng.normal(size=(600, 16)))
+    y = np.repeat(np.arange(k), 600 // k)
+    X = np.rint(7 + 2.0 * rng.normal(size=(k, 8))[y] + deviation * rng.normal(size=(600, 8)))
     model = BayesianMixture(family="gaussian", random_state=0).fit(X)
-    assert model.n_clusters_ == 4
-    assert len(set(zip(model.labels_.tolist(), y.tolist(), strict=True))) == 4
+    assert model.n_clusters_ == k
+    assert len(set(zip(model.labels_.tolist(), y.tolist(), strict=True))) == k
