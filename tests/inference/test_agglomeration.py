@@ -77,7 +77,7 @@ def stages_of(objectives):
     for k, objective in enumerate(objectives, start=1):
         mixture = object.__new__(Mixture)
         object.__setattr__(mixture, "weights", MaximumLikelihoodWeights(np.arange(k)))
-        found.append(Stage(mixture, None, objective))
+        found.append(Stage(mixture, None, None, objective))
     return found[::-1]
 
 

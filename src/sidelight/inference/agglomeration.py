@@ -27,18 +27,20 @@ _FIRST_LESSONS = 5
 _FIRST_STEPS = 5
 _STEPS = 5
 _STEPS_WITH_PRIOR = 2
-# Of many components several pairs are merged at a time: one for every so many.
+# Of many components several pairs are merged at a time: one for every so many, and more where there are very many.
 _COMPONENTS_PER_MERGE = 8
+_VERY_MANY, _VERY_MANY_PER_MERGE = 16, 4
 
 # The label that owns each component, -1 where none does.
 Owners = Callable[[Expectation], IntArray]
 
 
 class Stage(NamedTuple):
-    """A mixture, where its ascent has come to, and the objective there."""
+    """A mixture, where its ascent has come to, and the expectation and the objective there."""
 
     mixture: Mixture
     state: MixtureState
+    expectation: Expectation
     objective: float
 
 
@@ -81,12 +83,11 @@ def agglomerate(stage: Stage, shrink: Shrink, owners: Owners, *, tol: float, lea
     """
     stages = [stage]
     while len(stage.mixture.weights.classes) > least:
-        expectation = stage.mixture.expect(stage.state)
-        groups = _merged_groups(stage, expectation, owners(expectation), least)
+        groups = _merged_groups(stage, owners(stage.expectation), least)
         if groups is None:
             break
         smaller = shrink(stage.mixture, np.unique(groups, return_index=True)[1])
-        start = regrouped(smaller, stage.mixture, expectation, groups)
+        start = regrouped(smaller, stage.mixture, stage.expectation, groups)
         stage = learn_prior(_ascended(smaller, start, _STEPS, tol), tol)
         stages.append(stage)
     return stages
@@ -113,23 +114,30 @@ def worth_its_components(stages: Sequence[Stage], parsimony: float) -> Stage:
 
 def learn_prior(stage: Stage, tol: float) -> Stage:
     """Learn the prior of the family where it is learned, and take a few steps with it; the objective rises."""
-    mixture, state, _ = stage
+    mixture, state, expectation, _ = stage
     family = mixture.family
     assert isinstance(family, EvidenceFamily)
-    expectation = mixture.expect(state)
     learned = family.relearned(expectation.statistics)
     if learned is family:
-        return Stage(mixture, state, mixture.objective(state, expectation))
+        return stage
     better = replace(mixture, family=learned)
     return _ascended(better, better.maximise(expectation, state), _STEPS_WITH_PRIOR, tol)
 
 
 def _ascended(mixture: Mixture, state: MixtureState, steps: int, tol: float) -> Stage:
-    trace = ascend(mixture.step, state, max_iter=steps, tol=tol)
-    return Stage(mixture, trace.state, trace.objectives[-1])
+    """Take a few steps, and keep what the last pass over the rows gave: it serves the prior and the next merge."""
+    passed: list[tuple[MixtureState, Expectation]] = []
+
+    def step(state: MixtureState) -> tuple[MixtureState, float]:
+        expectation = mixture.expect(state)
+        passed[:] = [(state, expectation)]
+        return mixture.maximise(expectation, state), mixture.objective(state, expectation)
+
+    trace = ascend(step, state, max_iter=steps, tol=tol)
+    return Stage(mixture, *passed[0], trace.objectives[-1])
 
 
-def _merged_groups(stage: Stage, expectation: Expectation, owner: IntArray, least: int) -> IntArray | None:
+def _merged_groups(stage: Stage, owner: IntArray, least: int) -> IntArray | None:
     """Return the new number of each component, the best pairs merged; None where no pair may be."""
     k = len(stage.mixture.weights.classes)
     first, second = np.triu_indices(k, k=1)
@@ -137,9 +145,9 @@ def _merged_groups(stage: Stage, expectation: Expectation, owner: IntArray, leas
     first, second = first[allowed], second[allowed]
     if not len(first):
         return None
-    gains = _gains(stage, expectation, first, second)
+    gains = _gains(stage, first, second)
     into, merged = np.arange(k), np.zeros(k, dtype=bool)
-    left = min(max(k // _COMPONENTS_PER_MERGE, 1), k - least)
+    left = min(max(k // (_VERY_MANY_PER_MERGE if k > _VERY_MANY else _COMPONENTS_PER_MERGE), 1), k - least)
     for pair in np.argsort(-gains, kind="stable"):
         a, b = first[pair], second[pair]
         if left and not merged[a] and not merged[b]:
@@ -149,9 +157,9 @@ def _merged_groups(stage: Stage, expectation: Expectation, owner: IntArray, leas
     return np.unique(into, return_inverse=True)[1].reshape(-1)
 
 
-def _gains(stage: Stage, expectation: Expectation, first: IntArray, second: IntArray) -> FloatArray:
+def _gains(stage: Stage, first: IntArray, second: IntArray) -> FloatArray:
     """Return what the objective would gain (most often lose) if the components of a pair were one, for each pair."""
-    mixture, statistics = stage.mixture, expectation.statistics
+    mixture, statistics = stage.mixture, stage.expectation.statistics
     family = mixture.family
     assert isinstance(family, EvidenceFamily)
     alone = family.log_evidence(statistics)

@@ -7,10 +7,11 @@ import pytest
 from scipy.optimize import minimize
 from scipy.stats import gamma, wishart
 
-from oracles.conjugate import collect
+from oracles.conjugate import collect, scores
 from sidelight import BayesianMixture, load, save
 from sidelight.families.conjugate import NormalGamma, NormalWishart
 from sidelight.families.conjugate.learned import LearnedGamma, LearnedWishart
+from sidelight.kernels.loops import NUMPY
 
 
 def table(seed, n=240, d=3, k=4):
@@ -144,9 +145,49 @@ def test_a_column_that_never_changes_within_components_leaves_the_centre_positiv
     assert np.all(np.linalg.eigvalsh(family.scatter) > 0) if name == "wishart" else np.all(family.rates > 0)
 
 
+def rounded(name, X, step):
+    """Return the family of a table that was recorded in steps, and the table."""
+    cells = step * np.rint(X / step)
+    return replace(learned(name, cells), rounding=np.full(X.shape[1], step**2 / 12)), cells
+
+
+@FAMILIES
+def test_rounded_cells_are_scored_by_the_mean_over_their_step(name):
+    """Gauss and Legendre's two points in every cell are exact for what is quadratic in it."""
+    X, r = table(8)
+    family, cells = rounded(name, X, 0.5)
+    posterior = family.update(sums(family, cells, r))
+    exact = replace(family, rounding=None).evaluator(posterior, NUMPY)
+    nodes = 0.25 / np.sqrt(3) * np.stack(np.meshgrid(*[[-1, 1]] * 3), axis=-1).reshape(-1, 3)
+    mean = np.mean([scores(exact, cells + node) for node in nodes], axis=0)
+    np.testing.assert_allclose(scores(family.evaluator(posterior, NUMPY), cells), mean, rtol=1e-9)
+
+
+@FAMILIES
+def test_the_evidence_of_rounded_cells_is_the_bound_at_the_best_posteriors(name):
+    X, r = table(9)
+    family, cells = rounded(name, X, 0.5)
+    statistics = sums(family, cells, r)
+    posterior = family.update(statistics)
+    bound = (r * scores(family.evaluator(posterior, NUMPY), cells)).sum() + family.log_prior(posterior)
+    np.testing.assert_allclose(objective(family, statistics), bound, rtol=1e-9)
+
+
+@FAMILIES
+def test_components_are_not_narrower_than_a_step(name):
+    X, r = table(6)
+    X[:, 0] = r.argmax(axis=1)
+    family, cells = rounded(name, X, 1.0)
+    for _ in range(100):
+        family = family.relearned(sums(family, cells, r))
+    found = family.attributes(family.update(sums(family, cells, r)))["covariances_"]
+    variances = np.diagonal(found, axis1=1, axis2=2) if name == "wishart" else found
+    assert variances.min() > 0.9 / 12
+
+
 def test_a_model_with_a_learned_prior_comes_back_from_disk(tmp_path):
     X, _ = table(7)
-    model = BayesianMixture(random_state=0).fit(X)
+    model = BayesianMixture(random_state=0).fit(np.rint(X))
     save(model, tmp_path / "model")
     again = load(tmp_path / "model")
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))

@@ -101,25 +101,32 @@ class LowRankGaussians:
 
 @dataclass(frozen=True, eq=False)
 class LearnedGaussians:
-    """Gaussians whose prior starts from a given one and is learned from the table."""
+    """Gaussians whose prior starts from a given one and is learned from the table.
+
+    ``rounding`` (g,) are the variances of what rounding took from the cells of Gaussian columns, None where they are
+    taken to be exact; those of low rank and Student t columns are.
+    """
 
     start: ConjugateGaussians | LowRankGaussians
+    rounding: FloatArray | None = None
 
     def gaussian(self, survey: Survey) -> LearnedWishart | LearnedGamma | LowRank:
         """Return the family with the prior that it starts from."""
         prior = self.start.gaussian(survey)
         if isinstance(prior, LowRank):
             return replace(prior, scores=LearnedWishart.centred(prior.scores))
-        return _learned(prior)
+        return _learned(prior, self.rounding)
 
     def student_t(self, survey: Survey) -> FullStudent | DiagonalStudent:
         """Return the family of Student t columns with the prior that it starts from."""
-        return student_of(_learned(self.start.student_t(survey).gaussian))
+        return student_of(_learned(self.start.student_t(survey).gaussian, None))
 
 
-def _learned(prior: NormalWishart | NormalGamma) -> LearnedWishart | LearnedGamma:
+def _learned(prior: NormalWishart | NormalGamma, rounding: FloatArray | None) -> LearnedWishart | LearnedGamma:
     """Return the family that starts from a prior and learns its own."""
-    return LearnedWishart.centred(prior) if isinstance(prior, NormalWishart) else LearnedGamma.centred(prior)
+    if isinstance(prior, NormalWishart):
+        return LearnedWishart.centred(prior, rounding)
+    return LearnedGamma.centred(prior, rounding)
 
 
 @dataclass(frozen=True, eq=False)

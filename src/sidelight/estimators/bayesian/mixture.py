@@ -388,9 +388,13 @@ class BayesianMixture(KeptHistory, NoiseComponent, AnnotatedFit, StreamFollower)
         self._check_layout(layout, rows)
         backend = backend_for(self.passes_expected * rows.problem.n_rows * layout.n_components)
         numbers = [self._schema.of_family(name) for name in ("gaussian", "student_t")]
+        gaussian_cells = rows.values[:, numbers[0]] if len(numbers[0]) else np.empty((0, 0))
         families = {
             name: learned_family(
-                self._schema, survey, *(self._expected(problem, survey, columns, name) for columns in numbers)
+                self._schema,
+                survey,
+                *(self._expected(problem, survey, columns, name) for columns in numbers),
+                cells=gaussian_cells,
             )
             for name in structures(max(map(len, numbers)))
         }

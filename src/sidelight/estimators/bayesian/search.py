@@ -22,6 +22,7 @@ from sidelight.estimators.starts.ward import ward_groups
 from sidelight.inference.agglomeration import Stage, agglomerate, highest, opening, worth_its_components
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.protocols import AnyFamily
+from sidelight.tables.rounding import rounding_variances
 from sidelight.tables.schema import Schema
 from sidelight.tables.survey import Survey
 
@@ -60,9 +61,15 @@ def learned_family(
     survey: Survey,
     gaussians: ConjugateGaussians | LowRankGaussians,
     heavy_tailed: ConjugateGaussians | LowRankGaussians,
+    *,
+    cells: AnyArray,
 ) -> AnyFamily:
-    """Return the family of a table; priors of its Gaussian and Student t columns start from these and are learned."""
-    return emission_of(schema, survey, ConjugateNumbers(LearnedGaussians(gaussians), LearnedGaussians(heavy_tailed)))
+    """Return the family of a table; priors of its Gaussian and Student t columns start from these and are learned.
+
+    ``cells`` (m, g) are rows of the Gaussian columns, which show how coarsely they were recorded.
+    """
+    rounded = LearnedGaussians(gaussians, rounding_variances(cells))
+    return emission_of(schema, survey, ConjugateNumbers(rounded, LearnedGaussians(heavy_tailed)))
 
 
 def most_groups(few: StartRows, n_labels: int) -> int:

@@ -67,7 +67,12 @@ class NormalGamma(ConjugateGaussian[NormalGammaParameters, SquareStatistics]):
         """Return an evaluator of Σ_j ½ [ψ(a) − ln b − ln 2π − 1/κ − (a/b) (x − m)²] and of the statistics."""
         means, mean_precision, shapes, rates = parameters
         constants = 0.5 * (digamma(shapes) - np.log(2 * math.pi * rates) - 1.0 / mean_precision)
+        constants -= 0.5 * self._cost_of_rounding(parameters)
         return self.quadratic(means, shapes / rates, constants)
+
+    def _cost_of_rounding(self, parameters: NormalGammaParameters) -> FloatArray:
+        """Return E λ e² (components, d) for what rounding took from a cell, e: nothing where cells are exact."""
+        return np.zeros(parameters.means.shape)
 
     def quadratic(
         self, means: FloatArray, precisions: FloatArray, constants: FloatArray
