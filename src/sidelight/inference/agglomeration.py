@@ -27,9 +27,8 @@ _FIRST_LESSONS = 5
 _FIRST_STEPS = 5
 _STEPS = 5
 _STEPS_WITH_PRIOR = 2
-# Of many components several pairs are merged at a time: one for every so many, and more where there are very many.
+# Of many components several pairs are merged at a time: one for every so many.
 _COMPONENTS_PER_MERGE = 8
-_VERY_MANY, _VERY_MANY_PER_MERGE = 16, 4
 
 # The label that owns each component, -1 where none does.
 Owners = Callable[[Expectation], IntArray]
@@ -147,7 +146,7 @@ def _merged_groups(stage: Stage, owner: IntArray, least: int) -> IntArray | None
         return None
     gains = _gains(stage, first, second)
     into, merged = np.arange(k), np.zeros(k, dtype=bool)
-    left = min(max(k // (_VERY_MANY_PER_MERGE if k > _VERY_MANY else _COMPONENTS_PER_MERGE), 1), k - least)
+    left = min(max(k // _COMPONENTS_PER_MERGE, 1), k - least)
     for pair in np.argsort(-gains, kind="stable"):
         a, b = first[pair], second[pair]
         if left and not merged[a] and not merged[b]:
