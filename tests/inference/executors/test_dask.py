@@ -107,6 +107,8 @@ def test_results_have_the_partitions_of_the_input(client, tmp_path):
     assert table.npartitions == 4  # one without rows, which results leave out
     found, expected = (sl.LabelledMixture(2, random_state=0).fit(given) for given in (table, X))
     assert found.labels_.chunks == ((100, 100, 100),)
+    # There when fit returns: the cluster may be closed.
+    assert {future.status for future in distributed.futures_of(found.labels_)} == {"finished"}
     for method in ("predict", "predict_proba", "score_samples"):
         result = getattr(found, method)(table)
         assert result.chunks[0] == (100, 100, 100)
@@ -199,12 +201,30 @@ def test_mixed_columns_and_powers_on_a_cluster(client):
         found.predict(dask_frame.from_pandas(frame.assign(colour="violet"), npartitions=2))
 
 
+class Begun(distributed.SchedulerPlugin):
+    """Counts the tasks of passes that workers were given, again and again where one was lost."""
+
+    name = "begun"
+
+    def __init__(self):
+        self.n_tasks = 0
+
+    def transition(self, key, start, finish, *args, **kwargs):
+        self.n_tasks += finish == "processing" and str(key).startswith("('sums-")
+
+
+def tasks_begun(dask_scheduler):
+    return dask_scheduler.plugins["begun"].n_tasks
+
+
 @pytest.mark.filterwarnings("ignore:The bound was still rising")
-def test_a_worker_killed_in_a_pass_changes_nothing(client):
+def test_a_worker_killed_in_a_pass_costs_at_most_that_pass(client):
     X = np.random.default_rng(3).normal(size=(60_000, 4))
     table = dask_array.from_array(X, chunks=(8_000, 4))
     settings = {"max_iter": 12, "tol": 0, "random_state": 0}
+    client.register_plugin(Begun())
     expected = sl.LabelledMixture(12, **settings).fit(table)
+    n_undisturbed = client.run_on_scheduler(tasks_begun)
     killed = []
 
     def kill_one_that_works():
@@ -221,6 +241,8 @@ def test_a_worker_killed_in_a_pass_changes_nothing(client):
     assert killed
     np.testing.assert_array_equal(found.means_, expected.means_)
     np.testing.assert_array_equal(np.asarray(found.labels_), np.asarray(expected.labels_))
+    # A pass is a task for each of the two workers.
+    assert client.run_on_scheduler(tasks_begun) - n_undisturbed <= n_undisturbed + 2
 
 
 def test_the_command_line_on_a_cluster(client, tmp_path):
