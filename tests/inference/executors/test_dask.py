@@ -225,6 +225,7 @@ def test_a_worker_killed_in_a_pass_costs_at_most_that_pass(client):
     client.register_plugin(Begun())
     expected = sl.LabelledMixture(12, **settings).fit(table)
     n_undisturbed = client.run_on_scheduler(tasks_begun)
+    assert n_undisturbed > 2 * 12
     killed = []
 
     def kill_one_that_works():
