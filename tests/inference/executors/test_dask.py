@@ -9,10 +9,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import sidelight as sl
 from sidelight.cli.main import main
 from sidelight.inference.executors.dask import join, join_all
+from sidelight.tables.dask import DaskSource, encoded_part, shared_out
+from sidelight.tables.schema import Schema
 
 distributed = pytest.importorskip("distributed", reason="needs Dask: pip install sidelight[dask]")
 dask_array = pytest.importorskip("dask.array", reason="needs Dask: pip install sidelight[dask]")
@@ -115,6 +119,45 @@ def test_results_have_the_partitions_of_the_input(client, tmp_path):
         np.testing.assert_allclose(result.compute(), getattr(expected, method)(X), rtol=1e-9, atol=1e-12)
     sl.save(found, tmp_path / "model")
     np.testing.assert_array_equal(sl.load(tmp_path / "model").labels_, expected.labels_)
+
+
+def test_rows_are_shared_out_among_the_workers(client):
+    first, second = client.nthreads()
+    parts = [
+        dask_array.from_delayed(client.submit(np.ones, (50, 2), workers=first, pure=False), (50, 2), float)
+        for _ in range(8)
+    ]
+    table = DaskSource(dask_array.concatenate(parts)).encoded(Schema.uniform("gaussian", 2))
+    assert {worker for worker, _ in table.groups()} == {first, second}
+    assert sorted(number for _, numbers in table.groups() for number in numbers) == list(range(8))
+
+
+def test_a_partition_that_was_sent_is_copied_once_and_not_in_every_pass():
+    sent = np.arange(6.0).reshape(3, 2)
+    sent.flags.writeable = False
+    values = encoded_part(sent, Schema.uniform("gaussian", 2)).values
+    assert values.flags.writeable
+    np.testing.assert_array_equal(values, sent)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 30), st.integers(1, 5))
+def test_no_thread_has_a_part_more_than_its_share(seed, n_parts, n_workers):
+    random = np.random.default_rng(seed)
+    threads = {f"worker-{number}": int(random.integers(1, 4)) for number in range(n_workers)}
+    sizes = random.integers(1, 100, size=n_parts).tolist()
+    places = [random.choice(list(threads), size=random.integers(3)).tolist() for _ in sizes]
+    share = sum(sizes) / sum(threads.values())
+    found = shared_out(places, sizes, threads)
+    for worker, number in threads.items():
+        taken = sum(size for size, place in zip(sizes, found, strict=True) if place == worker)
+        assert taken <= share * number + max(sizes)
+
+
+def test_parts_stay_where_they_are_if_workers_have_their_share():
+    threads = {"a": 1, "b": 1}
+    assert shared_out([["b"], ["a"], ["a"], ["b"]], [10, 10, 10, 10], threads) == ["b", "a", "a", "b"]
+    assert shared_out([["a"], ["a"], ["a"], ["gone"]], [10, 10, 10, 10], threads) == ["a", "a", "b", "b"]
 
 
 @pytest.mark.parametrize("name", ["EquivalenceMixture", "ClassMixture"])
