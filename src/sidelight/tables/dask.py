@@ -129,7 +129,7 @@ class DaskSource:
         )
         encoded = [
             self.client.submit(
-                encoded_part, self._futures[number], schema, workers=worker, allow_other_workers=True, pure=False
+                _encoded, self._futures[number], schema, workers=worker, allow_other_workers=True, pure=False
             )
             for number, worker in zip(full, workers, strict=True)
         ]
@@ -402,15 +402,14 @@ class _Encoded(NamedTuple):
     messages: tuple[str, ...]
 
 
-def encoded_part(part: Any, schema: Schema) -> _Encoded:
+def _encoded(part: Any, schema: Schema) -> _Encoded:
     """Return a partition as numbers, and what there is to say about it."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         table = part
         if as_frame(part) is None and part.dtype.kind not in "fb":
             table = part.astype(float)
-        # What came from another worker may be read-only, and each pass would copy it for its compiled loops.
-        values = np.require(encode(table, schema), requirements=["C", "W"])
+        values = np.ascontiguousarray(encode(table, schema))
     return _Encoded(values, tuple(str(one.message) for one in caught if issubclass(one.category, UserWarning)))
 
 

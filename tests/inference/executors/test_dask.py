@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import sidelight as sl
 from sidelight.cli.main import main
 from sidelight.inference.executors.dask import join, join_all
-from sidelight.tables.dask import DaskSource, encoded_part, shared_out
+from sidelight.tables.dask import DaskSource, shared_out
 from sidelight.tables.schema import Schema
 
 distributed = pytest.importorskip("distributed", reason="needs Dask: pip install sidelight[dask]")
@@ -130,14 +130,6 @@ def test_rows_are_shared_out_among_the_workers(client):
     table = DaskSource(dask_array.concatenate(parts)).encoded(Schema.uniform("gaussian", 2))
     assert {worker for worker, _ in table.groups()} == {first, second}
     assert sorted(number for _, numbers in table.groups() for number in numbers) == list(range(8))
-
-
-def test_a_partition_that_was_sent_is_copied_once_and_not_in_every_pass():
-    sent = np.arange(6.0).reshape(3, 2)
-    sent.flags.writeable = False
-    values = encoded_part(sent, Schema.uniform("gaussian", 2)).values
-    assert values.flags.writeable
-    np.testing.assert_array_equal(values, sent)
 
 
 @settings(max_examples=50, deadline=None)
