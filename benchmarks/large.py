@@ -1,9 +1,10 @@
 """Tables that do not fit into memory or on one machine: what a pass over Parquet files, and on a Dask cluster, costs.
 
     python benchmarks/large.py parquet [--rows 1000000 10000000] [--folder /tmp]
-    python benchmarks/large.py cluster [--rows 10000000] [--workers 2]
-    python benchmarks/large.py scheduler
+    python benchmarks/large.py cluster [--rows 10000000] [--workers 2] [--local]
+    python benchmarks/large.py scheduler [--passes 400] [--local]
     python benchmarks/large.py batches [--rows 5000000]
+    python benchmarks/large.py kills [--kills 20]
     python benchmarks/large.py spark [--rows 1000000]
 
 Eight columns of floats, thirty clusters, a mixture of thirty Gaussians; on the cluster and beside Spark with full
@@ -11,10 +12,12 @@ covariances, else with those that BIC chooses, which are spheres here. CPU times
 pass; memory is what the process has beyond what it had before the fit.
 
 ``parquet`` writes the table, about 64 MB for a million rows, and deletes it; each size is fitted in a process of its
-own. ``cluster`` compares a pass of two threads of one process with a pass of worker processes, and prints the bytes
-that the system counted on the workers' connections. ``scheduler`` watches the memory of the scheduler, a process of its
-own, over 200 passes. ``batches`` counts full passes with and without the steps on batches that come first, on clusters
-that overlap. ``spark`` compares with GaussianMixture of Spark, on the same files in one run; it needs PySpark and Java.
+own. ``cluster`` compares a pass of two threads of one process with a pass of worker processes, in turn, and prints the
+bytes that the system counted on the workers' connections. ``scheduler`` watches the memory of the scheduler, a process
+of its own, over 400 passes. Both take Dask as it comes, or with the settings of ``sidelight fit --cluster local``.
+``batches`` counts full passes with and without the steps on batches that come first, on clusters that overlap.
+``kills`` kills the client of a fit on a cluster at random moments, and looks whether the fit ends as if it was left
+alone. ``spark`` compares with GaussianMixture of Spark, on the same files in one run; it needs PySpark and Java.
 """
 
 import argparse
@@ -29,6 +32,7 @@ from pathlib import Path
 import numpy as np
 
 from large_cluster import cluster, scheduler
+from large_kills import fit_as_client, kills
 from large_spark import spark
 from large_table import COLUMNS, COMPONENTS, Passes, Peak, model, rows_of_part, write_table
 from sidelight import LabelledMixture
@@ -45,13 +49,13 @@ def reading_time(table: ParquetTable) -> float:
     return time.process_time() - began
 
 
-def fit_parquet(folder: Path, n_passes: int) -> None:
+def fit_parquet(asked: argparse.Namespace) -> None:
     """Print one line about a fit to a folder; the fit is that of a new process."""
     LabelledMixture(2, max_iter=200, random_state=0).fit(rows_of_part(0, 20_000))  # loads what a fit loads
-    table = ParquetTable(folder)
+    table = ParquetTable(asked.path)
     n_rows, passes, peak = table.shape[0], Passes(), Peak()
     began = time.process_time()
-    fitted = model(passes, n_passes).fit(table)
+    fitted = model(passes, asked.passes).fit(table)
     whole = time.process_time() - began
     # The first time may be slower, as a first pass is.
     reading = min(reading_time(table), reading_time(table))
@@ -99,26 +103,37 @@ def batches(asked: argparse.Namespace) -> None:
         )
 
 
+_PARTS = {
+    "parquet": parquet,
+    "cluster": cluster,
+    "scheduler": scheduler,
+    "batches": batches,
+    "kills": kills,
+    "spark": spark,
+    # What the others start as processes of their own.
+    "fit": fit_parquet,
+    "client": fit_as_client,
+}
+
+
 def main() -> None:
     """Run what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["parquet", "cluster", "scheduler", "batches", "spark", "fit"])
-    parser.add_argument("path", nargs="?", type=Path, help="the folder of fit, one line of parquet")
+    parser.add_argument("what", choices=_PARTS)
+    parser.add_argument("path", nargs="?", type=Path, help="of fit, a line of parquet, or of client, a fit of kills")
+    parser.add_argument("--address", help="of the cluster of client")
     parser.add_argument("--rows", nargs="+", type=int)
     parser.add_argument("--passes", type=int, default=4)
     parser.add_argument("--tol", type=float, default=1e-3, help="of the fits of batches")
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("--local", action="store_true", help="a cluster with the settings of --cluster local")
     parser.add_argument(
         "--folder", type=Path, help="where to write the table; the folder for temporary files by default"
     )
     asked = parser.parse_args()
     warnings.simplefilter("ignore")  # a few passes do not converge
-    if asked.what == "fit":
-        fit_parquet(asked.path, asked.passes)
-    else:
-        {"parquet": parquet, "cluster": cluster, "scheduler": scheduler, "batches": batches, "spark": spark}[
-            asked.what
-        ](asked)
+    _PARTS[asked.what](asked)
 
 
 if __name__ == "__main__":

@@ -1,18 +1,24 @@
 """Part of ``large.py``: a pass on a Dask cluster compared with threads, and the memory of the scheduler."""
 
 import argparse
+import multiprocessing
 import os
 import socket
 import struct
+import time
+import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from large_table import COLUMNS, ROWS_PER_FILE, Passes, model, rows_of_part
+from large_turns import PassesInTurn, Turns
+from sidelight.cli.cluster import LOCAL_SETTINGS
 
 # Where struct tcp_info has the bytes that the other side has acknowledged, and those received from it.
 _ACKNOWLEDGED, _RECEIVED, _TCP_INFO_BYTES = 120, 128, 232
-_WATCHED = (1, 20, 50, 100, 150, 200)
+_WATCHED = (1, 50, 100, 200, 400)
 
 
 def wire_bytes() -> tuple[int, int]:
@@ -47,49 +53,71 @@ class WireCounts:
         return float(received), float(sent)
 
 
+def part_sizes(n_rows: int) -> list[int]:
+    return [min(ROWS_PER_FILE, n_rows - start) for start in range(0, n_rows, ROWS_PER_FILE)]
+
+
+def fit_in_memory(turns: Turns, number: int, n_threads: int, n_rows: int, n_passes: int, results: Any) -> None:
+    """Fit in threads of this process, and send the times of a pass, and the means."""
+    warnings.simplefilter("ignore")  # a few passes do not converge
+    X = np.concatenate([rows_of_part(*part) for part in enumerate(part_sizes(n_rows))])
+    turns.wait(number)
+    passes = PassesInTurn(turns, number, lambda: (time.process_time(),))
+    fitted = model(passes, n_passes, n_threads, "full").fit(X)
+    results.put((passes.medians(), fitted.means_))
+    turns.hand_on()
+
+
 def cluster(asked: argparse.Namespace) -> None:
-    """Compare threads with worker processes, and print what goes over the wire."""
+    """Compare threads with worker processes, which take turns, and print what goes over the wire."""
+    import dask
     import dask.array as da
     import psutil
-    from dask import delayed
     from distributed import Client, LocalCluster
 
     (n_rows,) = asked.rows or (10_000_000,)
-    parts = [min(ROWS_PER_FILE, n_rows - start) for start in range(0, n_rows, ROWS_PER_FILE)]
-    X = np.concatenate([rows_of_part(number, size) for number, size in enumerate(parts)])
-    in_threads = Passes()
-    threaded = model(in_threads, asked.passes, asked.workers, "full").fit(X)
-    one_thread = Passes()
-    model(one_thread, asked.passes, 1, "full").fit(X)
-    del X
+    context = multiprocessing.get_context("spawn")
+    turns, results = Turns(context, 3), context.SimpleQueue()
+    for number, n_threads in enumerate((1, asked.workers)):
+        given = turns, number, n_threads, n_rows, asked.passes, results
+        context.Process(target=fit_in_memory, args=given, daemon=True).start()
     with (
+        dask.config.set(LOCAL_SETTINGS if asked.local else {}),
         LocalCluster(n_workers=asked.workers, threads_per_worker=1, dashboard_address=":0") as local,
         Client(local) as client,
     ):
         workers = [psutil.Process(pid) for pid in client.run(os.getpid).values()]
 
-        def cpu() -> tuple[float, float]:
-            own, *others = (sum(process.cpu_times()[:2]) for process in (psutil.Process(), *workers))
-            return own, sum(others)
+        def cpu() -> tuple[float, float, float]:
+            """Return CPU seconds: of the workers' tasks, of their main threads, and of client and scheduler."""
+            tasks = loops = 0.0
+            for worker in workers:
+                times = {one.id: one.user_time + one.system_time for one in worker.threads()}
+                loops += times.pop(worker.pid)
+                tasks += sum(times.values())
+            return tasks, loops, time.process_time()
 
         pieces = [
-            da.from_delayed(delayed(rows_of_part)(number, size), (size, COLUMNS), float)
-            for number, size in enumerate(parts)
+            da.from_delayed(dask.delayed(rows_of_part)(number, size), (size, COLUMNS), float)
+            for number, size in enumerate(part_sizes(n_rows))
         ]
         table = da.concatenate(pieces)
-        here, there = Passes(lambda: cpu()[0]), Passes(lambda: cpu()[1])
-        fitted = model(here, asked.passes, covariances="full").set_params(callbacks=[here, there]).fit(table)
+        turns.wait(2)
+        passes = PassesInTurn(turns, 2, cpu)
+        fitted = model(passes, asked.passes, covariances="full").fit(table)
+        turns.hand_on()
+        # They end in turn.
+        ((_, wall_one), _), ((cpu_threads, wall_threads), means) = results.get(), results.get()
         counts = WireCounts(client)
         model(counts, asked.passes, covariances="full").fit(table)
-    (cpu_threads, wall_threads), (cpu_here, wall_cluster) = in_threads.medians(), here.medians()
-    _, wall_one = one_thread.medians()
-    cpu_there, _ = there.medians()
-    cpu_cluster = cpu_here + cpu_there
+    tasks, loops, here, wall_cluster = passes.medians()
+    cpu_cluster = tasks + loops + here
     received, sent = counts.per_pass()
     print(
         f"{n_rows:,} rows, a pass: {asked.workers} threads {cpu_threads:.2f} s of CPU, {wall_threads:.2f} s on the "
         f"clock; one thread {wall_one:.2f} s on the clock; {asked.workers} worker processes {cpu_cluster:.2f} s of CPU "
-        f"({cpu_there:.2f} s of the workers, {cpu_here:.2f} s of client and scheduler), {wall_cluster:.2f} s"
+        f"({tasks:.2f} s of their tasks, {loops:.2f} s of Dask in the workers, {here:.2f} s of client and scheduler), "
+        f"{wall_cluster:.2f} s on the clock"
     )
     print(
         f"ratio of CPU to threads {cpu_cluster / cpu_threads:.2f}; of wall clock to that of one thread, divided by "
@@ -97,17 +125,22 @@ def cluster(asked: argparse.Namespace) -> None:
         f"{wall_cluster / wall_threads:.2f}"
     )
     print(f"bytes per pass and worker, counted by the system: {received:,.0f} received, {sent:,.0f} sent")
-    print(f"largest difference of means {np.abs(fitted.means_ - threaded.means_).max():.1e}")
+    print(f"largest difference of means {np.abs(fitted.means_ - means).max():.1e}")
 
 
 def scheduler(asked: argparse.Namespace) -> None:
     """Watch the memory of a scheduler that is a process of its own."""
+    import dask
     import dask.array as da
     import psutil
     from distributed import Client
     from distributed.deploy.subprocess import SubprocessCluster
 
     sizes: list[int] = []
+    if asked.local:
+        with dask.config.set(LOCAL_SETTINGS):
+            # Where processes of such a cluster look for settings.
+            os.environ["DASK_INTERNAL_INHERIT_CONFIG"] = dask.config.serialize(dask.config.config)
     with (
         SubprocessCluster(
             n_workers=asked.workers,

@@ -68,7 +68,7 @@ class Passes:
         return float(cpu), float(wall)
 
 
-def model(passes: Passes, n_passes: int, jobs: int = 1, covariances: str = "auto") -> LabelledMixture:
+def model(passes: object, n_passes: int, jobs: int = 1, covariances: str = "auto") -> LabelledMixture:
     return LabelledMixture(
         COMPONENTS,
         covariance_type=covariances,

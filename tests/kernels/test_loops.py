@@ -125,7 +125,8 @@ def test_a_linked_sweep_is_softmax_of_densities_and_neighbours(k, kind):
 
     sums = np.ones((n_features, k))
     links = Links(early, late, before, after, place)
-    found = compiled().linked_sweep(rows, centre, coefficients, offsets, weights, links, 16, sums)
+    room = 16, np.empty(n_features * 16), np.empty(len(coefficients) * 16)
+    found = compiled().linked_sweep(rows, centre, coefficients, offsets, weights, links, sums, *room)
     np.testing.assert_allclose(found, evidence, rtol=1e-12)
     np.testing.assert_allclose(sums, 1 + features @ (shares * weights[:, None]), rtol=1e-11, atol=1e-12)
     np.testing.assert_allclose(after[place : place + n, :k], shares, rtol=100 * np.finfo(kind).eps, atol=1e-30)

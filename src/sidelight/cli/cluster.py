@@ -13,6 +13,12 @@ Found = TypeVar("Found")
 LOCAL = "local"
 # Seconds to wait for a scheduler.
 _PATIENCE = 10
+# What Dask keeps for its developers takes memory and time of processes that nobody will look into.
+LOCAL_SETTINGS = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "500ms",
+    "distributed.admin.low-level-log-length": 20,
+}
 
 
 @contextmanager
@@ -30,6 +36,7 @@ def connected(address: str | None) -> Iterator[None]:
         try:
             where: Any = address
             if address == LOCAL:
+                stack.enter_context(import_module("dask").config.set(LOCAL_SETTINGS))
                 where = stack.enter_context(distributed.LocalCluster(threads_per_worker=1, dashboard_address=":0"))
             stack.enter_context(distributed.Client(where, timeout=_PATIENCE))
         except (OSError, ValueError) as error:

@@ -265,7 +265,8 @@ class LinearEvaluator(Evaluator[Statistics]):
             return None
         sums, block_rows = self._sums[: self._n_complete], min(self.block_rows, _SWEPT_ROWS)
         may_miss = self._n_complete < len(self._sums)
-        return QuadraticForm(self._centre, self._complete_coefficients, sums, block_rows, may_miss)
+        buffers = self._feature_buffer, self._score_buffer
+        return QuadraticForm(self._centre, self._complete_coefficients, sums, block_rows, *buffers, may_miss)
 
     def statistics(self) -> Statistics:
         """Return the statistics accumulated since the last call, and start anew."""

@@ -113,7 +113,11 @@ class NoiseEvaluator(NoisePredictive, Evaluator[NoiseStatistics]):
             coefficients = np.zeros((self.n_components + -self.n_components % 4, n_features))
             coefficients[:k] = form.coefficients[:k]
             coefficients[k, 0] = -self._log_widths.sum()
-            self._form = form._replace(coefficients=coefficients, sums=np.zeros((n_features, k + 1)))
+            self._form = form._replace(
+                coefficients=coefficients,
+                sums=np.zeros((n_features, k + 1)),
+                score_buffer=np.empty(len(coefficients) * form.block_rows),
+            )
         return self._form
 
     def statistics(self) -> NoiseStatistics:

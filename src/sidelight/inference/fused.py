@@ -44,10 +44,10 @@ def sweep(
         return None
     # One layout and type for the compiled loops, which would else be compiled again for each.
     values = np.require(block.values, np.float64, ["C", "W"])
-    centre, coefficients, sums, block_rows, _ = form
+    centre, coefficients, sums, *room, _ = form
     if links is not None:
-        return backend.linked_sweep(values, centre, coefficients, log_weights, block.weights, links, block_rows, sums)
+        return backend.linked_sweep(values, centre, coefficients, log_weights, block.weights, links, sums, *room)
     codes = _NONE if block.codes is None else np.require(block.codes, np.int64, ["C", "W"])
     return backend.quadratic_sweep(
-        values, centre, coefficients, log_weights, codes, classes, block.weights, block_rows, sums
+        values, centre, coefficients, log_weights, codes, classes, block.weights, sums, *room
     )

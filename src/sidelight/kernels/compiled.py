@@ -138,8 +138,10 @@ def quadratic_sweep(
     codes: IntArray,
     classes: IntArray,
     weights: FloatArray,
-    block_rows: int,
     sums: FloatArray,
+    block_rows: int,
+    feature_buffer: FloatArray,
+    score_buffer: FloatArray,
 ) -> float:
     """Take many rows through features, log densities, labels, softmax and statistics without returning in between.
 
@@ -155,10 +157,12 @@ def quadratic_sweep(
     classes : (components,)
         The class of each component.
     weights : (n,)
-    block_rows : int
-        Rows at a time.
     sums : (features, components)
         The weighted sums of features are added here.
+    block_rows : int
+        Rows at a time.
+    feature_buffer, score_buffer : 1-D
+        Room for the features and for the scores of a block.
 
     Returns
     -------
@@ -168,7 +172,6 @@ def quadratic_sweep(
     n = rows.shape[0]
     padded, n_features = coefficients.shape
     k = len(offsets)
-    feature_buffer, score_buffer = np.empty(n_features * block_rows), np.empty(padded * block_rows)
     evidence = np.empty(block_rows)
     total = 0.0
     for start in range(0, n, block_rows):
@@ -220,8 +223,10 @@ def linked_sweep(
     offsets: FloatArray,
     weights: FloatArray,
     links: Links,
-    block_rows: int,
     sums: FloatArray,
+    block_rows: int,
+    feature_buffer: FloatArray,
+    score_buffer: FloatArray,
 ) -> float:
     """Take many linked rows through features, log densities, neighbours, softmax and statistics.
 
@@ -237,7 +242,6 @@ def linked_sweep(
     n = rows.shape[0]
     padded, n_features = coefficients.shape
     k = len(offsets)
-    feature_buffer, score_buffer = np.empty(n_features * block_rows), np.empty(block_rows * padded)
     product = np.empty((n_features, padded))
     from_late, padded_offsets = np.empty(padded), np.full(padded, -np.inf)
     padded_offsets[:k] = offsets

@@ -123,6 +123,11 @@ class QuadraticForm(NamedTuple):
         covariances, of diagonal or of spherical ones. The number of components is padded to a multiple of four.
     sums : (features, components)
         The weighted sums of features are added here.
+    block_rows : int
+        Rows at a time.
+    feature_buffer : (features * block_rows or more,)
+        Room for the features of a block: a sweep that brought its own would have the system clear it every time.
+    score_buffer : (padded components * block_rows or more,)
     may_miss : bool
         Whether cells may be missing; rows that lack some are not a quadratic form.
     """
@@ -131,6 +136,8 @@ class QuadraticForm(NamedTuple):
     coefficients: FloatArray
     sums: FloatArray
     block_rows: int
+    feature_buffer: FloatArray
+    score_buffer: FloatArray
     may_miss: bool = False
 
 

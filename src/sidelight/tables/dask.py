@@ -4,7 +4,7 @@ import itertools
 import sys
 import uuid
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
@@ -119,10 +119,20 @@ class DaskSource:
         return _concatenated([few, *self.client.gather(self.client.map(shows_new, self._futures, pure=False))])
 
     def encoded(self, schema: Schema) -> "DaskTable":
-        """Return the table as numbers, by a schema; partitions are encoded where they are."""
+        """Return the table as numbers, by a schema; partitions are encoded where they are, and the rows shared out."""
         full = [number for number, found in enumerate(self._partitions) if found.n_rows]
-        futures = [self._futures[number] for number in full]
-        encoded = self.client.map(_encoded, futures, schema=schema, pure=False)
+        places = self.client.who_has(self._futures)
+        workers = shared_out(
+            [places.get(self._futures[number].key, ()) for number in full],
+            [self._partitions[number].n_rows for number in full],
+            self.client.nthreads(),
+        )
+        encoded = [
+            self.client.submit(
+                _encoded, self._futures[number], schema, workers=worker, allow_other_workers=True, pure=False
+            )
+            for number, worker in zip(full, workers, strict=True)
+        ]
         messages = _gathered(self.client, self.client.map(_messages, encoded, pure=False), full)
         for message in dict.fromkeys(message for found in messages for message in found):
             warnings.warn(message, UserWarning, stacklevel=2)
@@ -252,6 +262,8 @@ class DaskTable:
 
     def groups(self) -> list[tuple[str | None, list[int]]]:
         """Return which parts each thread of a worker should take: those that are there, in order."""
+        # Those of a worker that was lost are made again first: nothing says where they will be.
+        import_module("distributed").wait(self.parts)
         places = self.client.who_has(self.parts)
         threads = self.client.nthreads()
         there: dict[str | None, list[int]] = {}
@@ -282,6 +294,35 @@ class TaskNames:
         if name not in self._kept:
             self._kept[name] = self._client.submit(_itself, None, key=(group, next(self._numbers)))
         return group, next(self._numbers)
+
+
+def shared_out(places: Sequence[Sequence[str]], sizes: Sequence[int], threads: Mapping[str, int]) -> list[str]:
+    """Return a worker for each part, so that threads have about as many rows each: passes last as long as the slowest.
+
+    Dask loads partitions wherever a worker is idle, which may leave one with twice the rows of another. A part stays
+    where it is unless its worker has its share already.
+
+    Parameters
+    ----------
+    places : sequence of sequence of str
+        The workers that have each part.
+    sizes : sequence of int
+        Rows of the parts.
+    threads : mapping of str to int
+        Threads of every worker.
+    """
+    share = sum(sizes) / sum(threads.values())
+    room = {worker: share * number for worker, number in threads.items()}
+    chosen: dict[int, str] = {}
+    for part, (found, size) in enumerate(zip(places, sizes, strict=True)):
+        home = max((worker for worker in found if worker in room), key=lambda one: room[one], default=None)
+        if home is not None and room[home] >= size / 2:
+            chosen[part] = home
+            room[home] -= size
+    for part in sorted(set(range(len(sizes))) - set(chosen), key=lambda one: -sizes[one]):
+        chosen[part] = max(room, key=lambda one: room[one])
+        room[chosen[part]] -= sizes[part]
+    return [chosen[part] for part in range(len(sizes))]
 
 
 def part_rows(values: AnyArray, beside: tuple[FloatArray | None, IntArray | None, BoolArray | None] | None) -> Rows:

@@ -9,10 +9,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import sidelight as sl
 from sidelight.cli.main import main
 from sidelight.inference.executors.dask import join, join_all
+from sidelight.tables.dask import DaskSource, shared_out
+from sidelight.tables.schema import Schema
 
 distributed = pytest.importorskip("distributed", reason="needs Dask: pip install sidelight[dask]")
 dask_array = pytest.importorskip("dask.array", reason="needs Dask: pip install sidelight[dask]")
@@ -107,12 +111,45 @@ def test_results_have_the_partitions_of_the_input(client, tmp_path):
     assert table.npartitions == 4  # one without rows, which results leave out
     found, expected = (sl.LabelledMixture(2, random_state=0).fit(given) for given in (table, X))
     assert found.labels_.chunks == ((100, 100, 100),)
+    # There when fit returns: the cluster may be closed.
+    assert {future.status for future in distributed.futures_of(found.labels_)} == {"finished"}
     for method in ("predict", "predict_proba", "score_samples"):
         result = getattr(found, method)(table)
         assert result.chunks[0] == (100, 100, 100)
         np.testing.assert_allclose(result.compute(), getattr(expected, method)(X), rtol=1e-9, atol=1e-12)
     sl.save(found, tmp_path / "model")
     np.testing.assert_array_equal(sl.load(tmp_path / "model").labels_, expected.labels_)
+
+
+def test_rows_are_shared_out_among_the_workers(client):
+    first, second = client.nthreads()
+    parts = [
+        dask_array.from_delayed(client.submit(np.ones, (50, 2), workers=first, pure=False), (50, 2), float)
+        for _ in range(8)
+    ]
+    table = DaskSource(dask_array.concatenate(parts)).encoded(Schema.uniform("gaussian", 2))
+    assert {worker for worker, _ in table.groups()} == {first, second}
+    assert sorted(number for _, numbers in table.groups() for number in numbers) == list(range(8))
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 30), st.integers(1, 5))
+def test_no_thread_has_a_part_more_than_its_share(seed, n_parts, n_workers):
+    random = np.random.default_rng(seed)
+    threads = {f"worker-{number}": int(random.integers(1, 4)) for number in range(n_workers)}
+    sizes = random.integers(1, 100, size=n_parts).tolist()
+    places = [random.choice(list(threads), size=random.integers(3)).tolist() for _ in sizes]
+    share = sum(sizes) / sum(threads.values())
+    found = shared_out(places, sizes, threads)
+    for worker, number in threads.items():
+        taken = sum(size for size, place in zip(sizes, found, strict=True) if place == worker)
+        assert taken <= share * number + max(sizes)
+
+
+def test_parts_stay_where_they_are_if_workers_have_their_share():
+    threads = {"a": 1, "b": 1}
+    assert shared_out([["b"], ["a"], ["a"], ["b"]], [10, 10, 10, 10], threads) == ["b", "a", "a", "b"]
+    assert shared_out([["a"], ["a"], ["a"], ["gone"]], [10, 10, 10, 10], threads) == ["a", "a", "b", "b"]
 
 
 @pytest.mark.parametrize("name", ["EquivalenceMixture", "ClassMixture"])
@@ -199,12 +236,31 @@ def test_mixed_columns_and_powers_on_a_cluster(client):
         found.predict(dask_frame.from_pandas(frame.assign(colour="violet"), npartitions=2))
 
 
+class Begun(distributed.SchedulerPlugin):
+    """Counts the tasks of passes that workers were given, again and again where one was lost."""
+
+    name = "begun"
+
+    def __init__(self):
+        self.n_tasks = 0
+
+    def transition(self, key, start, finish, *args, **kwargs):
+        self.n_tasks += finish == "processing" and str(key).startswith("('sums-")
+
+
+def tasks_begun(dask_scheduler):
+    return dask_scheduler.plugins["begun"].n_tasks
+
+
 @pytest.mark.filterwarnings("ignore:The bound was still rising")
-def test_a_worker_killed_in_a_pass_changes_nothing(client):
+def test_a_worker_killed_in_a_pass_costs_at_most_that_pass(client):
     X = np.random.default_rng(3).normal(size=(60_000, 4))
     table = dask_array.from_array(X, chunks=(8_000, 4))
     settings = {"max_iter": 12, "tol": 0, "random_state": 0}
+    client.register_plugin(Begun())
     expected = sl.LabelledMixture(12, **settings).fit(table)
+    n_undisturbed = client.run_on_scheduler(tasks_begun)
+    assert n_undisturbed > 2 * 12
     killed = []
 
     def kill_one_that_works():
@@ -221,6 +277,8 @@ def test_a_worker_killed_in_a_pass_changes_nothing(client):
     assert killed
     np.testing.assert_array_equal(found.means_, expected.means_)
     np.testing.assert_array_equal(np.asarray(found.labels_), np.asarray(expected.labels_))
+    # A pass is a task for each of the two workers.
+    assert client.run_on_scheduler(tasks_begun) - n_undisturbed <= n_undisturbed + 2
 
 
 def test_the_command_line_on_a_cluster(client, tmp_path):

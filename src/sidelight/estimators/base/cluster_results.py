@@ -68,8 +68,12 @@ class ClusterResults:
         return replace(self, wanted=self.wanted._replace(n_classes=len(order)), parts=parts)
 
     def array(self, name: str) -> Any:
-        """Return a field of the results of all rows as a Dask array with the partitions of the table that have rows."""
+        """Return a field of the results of all rows as a Dask array with the partitions of the table that have rows.
+
+        It is there when this returns: whoever closes the cluster after a fit does not cut off tasks of the fit.
+        """
         futures = self.table.client.map(_field_of, self.parts, name=name, pure=False)
+        import_module("distributed").wait(futures)
         width = (self.wanted.n_classes,) if name == "posterior" else ()
         return dask_columns(self.table, futures, width, np.int32 if name == "labels" else np.float64)
 
