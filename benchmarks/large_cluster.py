@@ -80,7 +80,7 @@ def cluster(asked: argparse.Namespace) -> None:
     turns, results = Turns(context, 3), context.SimpleQueue()
     for number, n_threads in enumerate((1, asked.workers)):
         given = turns, number, n_threads, n_rows, asked.passes, results
-        context.Process(target=fit_in_memory, args=given, daemon=True).start()
+        context.Process(target=fit_in_memory, args=given).start()  # daemons have one thread for joblib
     with (
         dask.config.set(LOCAL_SETTINGS if asked.local else {}),
         LocalCluster(n_workers=asked.workers, threads_per_worker=1, dashboard_address=":0") as local,

@@ -9,10 +9,10 @@ part cut off somewhere from a group needs much more than a group that lies apart
 of a class that none of them has seen are given to one labelled class by some and to another by others, so a group needs
 less surprise where experts agree less than on labelled rows whose label they have not seen. And it depends on the
 labelled classes: where each of them is several clusters of the mixture, a cluster without labels may well be one more
-of theirs, where each is one cluster it is not. Links between a group and the rest of the classes it is taken for count
-as well: cannot-links for the group, must-links against it. The groups that are chosen exceed what they need by the
-most, in sum. They are then divided where the tree divides labelled classes too
-(:mod:`~sidelight.estimators.guided.granularity`): several new classes may lie side by side.
+of theirs. Links between a group and the rest of the classes it is taken for count as well: cannot-links for the group,
+must-links against it. The groups that are chosen exceed what they need by the most, in sum. They are then divided where
+the tree divides labelled classes too (:mod:`~sidelight.estimators.guided.granularity`): several new classes may lie
+side by side.
 """
 
 from collections.abc import Callable
@@ -32,10 +32,10 @@ _NEEDED_NEAR, _NEEDED_FAR = 5.0, 2.0
 # Halves of a normal distribution are this many standard deviations within apart; every further one saves this much.
 _CUT_APART = 2.5
 _SAVED = 2.0
-# Nothing is added to what is needed where the labels of a class lie in this many clusters, on average; one nat more
-# with every factor of e. How much is added at least, and at most.
+# Nothing is added to what is needed where the labels of a class lie in this many clusters or fewer, on average; one nat
+# more with every factor of e, and so much at most.
 _CLUSTERS_OF_A_CLASS = 1.5
-_LEAST_ADDED, _MOST_ADDED = -0.5, 2.0
+_MOST_ADDED = 2.0
 # A group is taken for the classes that have at least this share of it: it may lie on the border of two.
 _TAKEN_FOR = 0.25
 # How much of the logarithm of the number of such branches is needed beside.
@@ -150,7 +150,7 @@ def _usual_doubts(doubts: FloatArray, codes: IntArray, n_classes: int) -> FloatA
 def added_by_clusters(clusters: IntArray, n_classes: int) -> float:
     """Return the surprise that a group needs beside, in nats, by the clusters (m,) that labelled rows lie in."""
     per_class = len(np.unique(clusters)) / n_classes
-    return float(np.clip(np.log(per_class / _CLUSTERS_OF_A_CLASS), _LEAST_ADDED, _MOST_ADDED))
+    return float(np.clip(np.log(per_class / _CLUSTERS_OF_A_CLASS), 0.0, _MOST_ADDED))
 
 
 class _Found(NamedTuple):
