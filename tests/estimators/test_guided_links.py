@@ -8,7 +8,7 @@ from sklearn.metrics import adjusted_rand_score
 from oracles.link_graphs import enumerate_graph
 from sidelight import GuidedMixture, SideInformation
 from sidelight.couplings.link_graph import LinkProblem
-from sidelight.estimators.guided.link_beliefs import believe_links, learned_link_error
+from sidelight.estimators.guided.link_beliefs import LinkReader, believe_links, learned_link_error
 from sidelight.estimators.guided.numbering import in_earlier_order
 from sidelight.estimators.guided.rounds import Round, Statements, better_for_links, typical_rows
 from sidelight.estimators.starts.partitions import Links, joined_where_linked, likely_partitions, obedient_partition
@@ -44,7 +44,7 @@ def test_links_that_agree_with_each_other_are_right_whatever_the_opinions():
     side = SideInformation.build(40, must_link=links.must_link, cannot_link=links.cannot_link)
     no_opinion = np.log(np.clip(np.column_stack([0.5 + 1e-3 * random.normal(size=40)] * 2), 1e-3, 1))
     no_opinion[:, 1] = np.log1p(-np.exp(no_opinion[:, 0]))
-    assert learned_link_error(no_opinion, side, 0.1, n_steps=6) < 0.01
+    assert learned_link_error(no_opinion, LinkReader(side), 0.1, n_steps=6) < 0.01
 
 
 def test_a_few_links_against_sure_opinions_are_enough_to_doubt_links_and_right_ones_to_trust_them():
@@ -52,9 +52,9 @@ def test_a_few_links_against_sure_opinions_are_enough_to_doubt_links_and_right_o
     sure[:20, 0] = sure[20:, 1] = 1 - 1e-6
     within = np.array([(row, row + 1) for row in range(0, 20, 2)])
     doubted = SideInformation.build(40, must_link=within[:8], cannot_link=within[8:])
-    assert learned_link_error(np.log(sure), doubted, 0.05, n_steps=2) > 0.1
+    assert learned_link_error(np.log(sure), LinkReader(doubted), 0.05, n_steps=2) > 0.1
     right = SideInformation.build(40, must_link=np.concatenate([within, within + 20]))
-    assert learned_link_error(np.log(sure), right, 0.05, n_steps=2) < 0.02
+    assert learned_link_error(np.log(sure), LinkReader(right), 0.05, n_steps=2) < 0.02
 
 
 def test_the_obedient_partition_breaks_no_link_and_has_as_few_classes_as_that_takes():

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
+from scipy.sparse import csr_array
 from scipy.special import logsumexp
 
 from sidelight._typing import BoolArray, FloatArray, IntArray
@@ -68,10 +69,10 @@ def log_probability(log_shares: FloatArray, held: HeldOut) -> tuple[float, Float
     likely = (1 - 2 * held.link_error) * stated + held.link_error
     value += float(np.log(likely).sum())
     slope = np.where(held.same, 1.0, -1.0) * (1 - 2 * held.link_error) / likely
-    for a, b in ((first, second), (second, first)):
-        change = shares[a] * (shares[b] - together[:, None]) * slope[:, None]
-        np.add.at(gradient, a, change)
-    return value, gradient
+    ends = np.concatenate([first, second])
+    change = shares[ends] * (shares[np.concatenate([second, first])] - np.tile(together, 2)[:, None])
+    of_rows = csr_array((np.tile(slope, 2), (ends, np.arange(len(ends)))), shape=(len(shares), len(ends)))
+    return value, gradient + of_rows @ change
 
 
 def learn_weights(held: HeldOut, prior_weights: Sequence[float]) -> FloatArray:

@@ -86,6 +86,35 @@ def test_large_loops_converge_to_the_fixed_point_of_numpy(seed, most):
     assert again[3] == pytest.approx(log_partition, abs=1e-6)
 
 
+@pytest.mark.parametrize("n_scores", [1, 10**9])
+def test_a_plan_with_other_potentials_is_the_plan_of_the_other_problem(n_scores):
+    rng = np.random.default_rng(0)
+    sure = random_problem(80, 90, rng, 0.0)
+    problem = LinkProblem.of(80, sure.edges, sure.log_equal, sure.log_different, np.where(np.arange(80) < 6, 1, -1))
+    flatter = LinkProblem.of(80, problem.edges, problem.log_equal / 3, problem.log_different / 2, problem.labels)
+    scores = rng.normal(size=(80, 3))
+    for max_entries in (1, 1000):
+        changed = plan(problem, 3, max_entries=max_entries, n_scores=n_scores).with_potentials(flatter)
+        found, expected = infer(changed, scores), infer(plan(flatter, 3, max_entries=max_entries), scores)
+        np.testing.assert_allclose(found.marginals, expected.marginals, atol=1e-4)
+        np.testing.assert_allclose(found.same, expected.same, atol=1e-4)
+    with pytest.raises(ValueError, match="certain links"):
+        plan(random_problem(80, 90, rng, 0.5), 3).with_potentials(flatter)
+
+
+def test_marginals_may_be_written_over_the_scores():
+    rng = np.random.default_rng(0)
+    ring = np.column_stack([np.arange(50), np.roll(np.arange(50), 1)])
+    problem = LinkProblem.of(50, ring, np.log(np.full(50, 0.9)), np.log(np.full(50, 0.1)))
+    planned = plan(problem, 4, n_scores=10**9)
+    scores = rng.normal(size=(50, 4))
+    expected = infer(planned, scores)
+    found = infer(planned, scores, overwrite=True)
+    assert found.marginals is scores
+    np.testing.assert_array_equal(found.marginals, expected.marginals)
+    assert found.log_partition == expected.log_partition
+
+
 def test_a_node_with_very_many_links_does_not_underflow():
     rng = np.random.default_rng(0)
     n = 300

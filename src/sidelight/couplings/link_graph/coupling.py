@@ -59,9 +59,9 @@ def by_softmax(scores: FloatArray) -> Choice:
 
 
 def by_marginals(plan: Plan, scores: FloatArray, memory: Any) -> NodeShares:
-    """Choose classes by their marginal probabilities; the value is the log partition."""
+    """Choose classes by their marginal probabilities; the value is the log partition. The scores may be overwritten."""
     empty = isinstance(memory, tuple) and not memory
-    found = infer(plan, scores, None if empty else memory)
+    found = infer(plan, scores, None if empty else memory, overwrite=True)
     return NodeShares(found.marginals, found.log_partition, () if found.messages is None else found.messages)
 
 

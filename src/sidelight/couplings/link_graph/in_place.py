@@ -122,9 +122,13 @@ class InPlace:
         )
 
     def infer(self, scores: FloatArray, messages: Any, marginals: FloatArray, same: FloatArray) -> tuple[float, Any]:
-        """Write the marginals (nodes, classes) and ``same`` (edges,); return the log partition and the messages."""
+        """Write the marginals (nodes, classes) and ``same`` (edges,); return the log partition and the messages.
+
+        The marginals may be written over the scores.
+        """
         loops = _compiled()
-        loops.copy_rows(scores, self.nodes, marginals)
+        if marginals is not scores:
+            loops.copy_rows(scores, self.nodes, marginals)
         sent = np.empty((len(self.children), scores.shape[1]))
         links = self.log_equal, self.log_different
         log_partition = loops.pass_upward(self.children, self.parents, *links, marginals, sent)

@@ -3,8 +3,8 @@
 Planning is done once per fit, inference once per E-step.
 """
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -36,6 +36,8 @@ from sidelight.kernels.loops import log, log_sum, potentials, shares
 # How often belief propagation visits a score.
 _LOOPY_SWEEPS = 10
 
+AnyPart = TypeVar("AnyPart", Pairs, trees.Forest)
+
 
 @dataclass(frozen=True, eq=False)
 class Plan:
@@ -66,6 +68,44 @@ class Plan:
     def exact(self) -> bool:
         """Whether inference is exact everywhere."""
         return self.loopy is None
+
+    @property
+    def is_in_place(self) -> bool:
+        """Whether compiled loops take all nodes, so that scores can become marginals where they are."""
+        return self.in_place is not None and len(self.in_place.nodes) == self.problem.n_nodes
+
+    def with_potentials(self, problem: LinkProblem) -> "Plan":
+        """Return the plan for a problem with the same nodes, edges and labels and other log potentials.
+
+        Neither may have certain links: which nodes they bind together is part of a plan.
+        """
+        if self.contraction is not None or self.problem.is_certain.any() or problem.is_certain.any():
+            raise ValueError("the problem has certain links; make a new plan")
+        log_equal, log_different = problem.log_equal, problem.log_different
+
+        def weighed(part: AnyPart) -> AnyPart:
+            return part._replace(log_equal=log_equal[part.edges], log_different=log_different[part.edges])
+
+        forest, batches, loopy, in_place = self.forest, self.batches, self.loopy, self.in_place
+        if forest is not None:
+            forest = weighed(forest)
+            equal, different = forest.log_equal, forest.log_different
+            batches = tuple(b._replace(log_equal=equal[b.edges], log_different=different[b.edges]) for b in batches)
+            if loopy is not None:
+                loopy = replace(loopy, log_equal=equal[loopy.edges], log_different=different[loopy.edges])
+            if in_place is not None:
+                in_place = InPlace.of(forest, batches, loopy)
+        return replace(
+            self,
+            problem=problem,
+            graph=problem,
+            labelled=take_out_labelled(problem, self.n_classes)[0],
+            pairs=weighed(self.pairs),
+            forest=forest,
+            batches=batches,
+            loopy=loopy,
+            in_place=in_place,
+        )
 
 
 def plan(
@@ -193,13 +233,16 @@ class _GraphBeliefs(NamedTuple):
     messages: Messages | None
 
 
-def infer(plan: Plan, unary: FloatArray, messages: Messages | None = None) -> Inference:
+def infer(
+    plan: Plan, unary: FloatArray, messages: Messages | None = None, *, overwrite: bool = False
+) -> Inference:
     """Return marginals and log partition for log scores (g, classes) of the nodes; -inf where a class is impossible.
 
     Labels need not be marked: the plan contains them. Belief propagation may start from the messages of an earlier
-    inference under the same plan.
+    inference under the same plan. With ``overwrite`` the scores of a graph of large loops may become the marginals,
+    which saves an array of that size.
     """
-    found = _infer(plan, unary, messages)
+    found = _infer(plan, unary, messages, overwrite=overwrite)
     kept = found.messages
     if plan.contraction is None:
         return Inference(found.marginals, found.same, found.log_partition, kept)
@@ -213,10 +256,13 @@ def infer(plan: Plan, unary: FloatArray, messages: Messages | None = None) -> In
 
 # Where the scores leave no assignment possible, normalising divides zero by zero; that is refused at the end.
 @np.errstate(invalid="ignore")
-def _infer(plan: Plan, unary: FloatArray, messages: Messages | None, *, with_pairs: bool = False) -> _GraphBeliefs:
+def _infer(
+    plan: Plan, unary: FloatArray, messages: Messages | None, *, with_pairs: bool = False, overwrite: bool = False
+) -> _GraphBeliefs:
     """Infer on the plan's graph, piece by piece."""
     scores = unary if plan.contraction is None else plan.contraction.gather(unary)
-    marginals, same = np.empty_like(scores), np.empty(len(plan.graph.edges))
+    same = np.empty(len(plan.graph.edges))
+    marginals = scores if overwrite and plan.is_in_place else np.empty_like(scores)
     log_partition, labelled, forest = 0.0, plan.labelled, None
     last: Messages | None = None
     if labelled is not None:

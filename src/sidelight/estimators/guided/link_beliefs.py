@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sidelight._typing import FloatArray, IntArray
-from sidelight.couplings.link_graph import LinkedRows, infer, linked_rows, plan
+from sidelight.couplings.link_graph import LinkedRows, Plan, infer, linked_rows, plan
 from sidelight.side import SideInformation
 
 # How probable it is that a link is wrong: at first, and within which bounds it is learned, with a prior of some links.
@@ -44,16 +44,34 @@ class LinkBeliefs(NamedTuple):
     evidence: float
 
 
+class LinkReader:
+    """Reads the links of side information, as often as opinions and the link error change; plans are made once."""
+
+    def __init__(self, side: SideInformation) -> None:
+        self._side = side
+        self._plans: dict[int, Plan] = {}
+
+    def believe(self, log_shares: FloatArray, link_error: float) -> LinkBeliefs:
+        """Infer the classes of all rows mentioned, from opinions (n, classes) that have not seen the statements."""
+        side = self._side
+        linked: LinkedRows = linked_rows(side, link_confidence=1 - link_error)
+        nodes = self._plan(linked, log_shares.shape[1])
+        found = infer(nodes, np.add.reduceat(log_shares[linked.rows], linked.starts, axis=0))
+        same = _same(linked, found.same, np.concatenate([side.must_link, side.cannot_link]), side.n_rows)
+        wrong = np.where(np.arange(len(same)) < len(side.must_link), 1 - same, same)
+        return LinkBeliefs(linked.rows, np.repeat(found.marginals, linked.sizes, axis=0), wrong, found.log_partition)
+
+    def _plan(self, linked: LinkedRows, n_classes: int) -> Plan:
+        if n_classes in self._plans:
+            return self._plans[n_classes].with_potentials(linked.problem)
+        n_scores = _VISITS * linked.problem.n_nodes * n_classes
+        self._plans[n_classes] = plan(linked.problem, n_classes, max_entries=_MOST_ENTRIES, n_scores=n_scores)
+        return self._plans[n_classes]
+
+
 def believe_links(log_shares: FloatArray, side: SideInformation, link_error: float) -> LinkBeliefs:
-    """Infer the classes of all rows mentioned, from opinions (n, classes) that have not seen the statements."""
-    linked: LinkedRows = linked_rows(side, link_confidence=1 - link_error)
-    n_classes = log_shares.shape[1]
-    n_scores = _VISITS * linked.problem.n_nodes * n_classes
-    nodes = plan(linked.problem, n_classes, max_entries=_MOST_ENTRIES, n_scores=n_scores)
-    found = infer(nodes, np.add.reduceat(log_shares[linked.rows], linked.starts, axis=0))
-    same = _same(linked, found.same, np.concatenate([side.must_link, side.cannot_link]), side.n_rows)
-    wrong = np.where(np.arange(len(same)) < len(side.must_link), 1 - same, same)
-    return LinkBeliefs(linked.rows, np.repeat(found.marginals, linked.sizes, axis=0), wrong, found.log_partition)
+    """Read the links once."""
+    return LinkReader(side).believe(log_shares, link_error)
 
 
 def _same(linked: LinkedRows, same: FloatArray, pairs: IntArray, n_rows: int) -> FloatArray:
@@ -72,10 +90,10 @@ def _same(linked: LinkedRows, same: FloatArray, pairs: IntArray, n_rows: int) ->
     return np.clip(found, 0.0, 1.0)
 
 
-def learned_link_error(log_shares: FloatArray, side: SideInformation, error: float, n_steps: int) -> float:
+def learned_link_error(log_shares: FloatArray, links: LinkReader, error: float, n_steps: int) -> float:
     """Return how probable it is that a link is wrong, after some steps of EM."""
     for _ in range(n_steps):
-        wrong = believe_links(log_shares, side, error).wrong
+        wrong = links.believe(log_shares, error).wrong
         learned = float((wrong.sum() + _PRIOR_LINKS * FIRST_LINK_ERROR) / (len(wrong) + _PRIOR_LINKS))
         error = float(np.clip(learned, _LEAST_LINK_ERROR, _MOST_LINK_ERROR))
     return error

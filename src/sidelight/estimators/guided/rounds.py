@@ -14,6 +14,7 @@ import numpy as np
 from sidelight._typing import BoolArray, FloatArray, IntArray
 from sidelight.estimators.guided.link_beliefs import (
     FIRST_LINK_ERROR,
+    LinkReader,
     believe_links,
     learned_link_error,
     log_prior_of_error,
@@ -47,6 +48,8 @@ class Statements(NamedTuple):
         Links, and whether they are must-links.
     typical : (t,)
         Rows that stand for clusters of the table. Experts learn from them too, by what is believed of them.
+    links : LinkReader
+        What the links say, read many times.
     """
 
     side: SideInformation
@@ -54,13 +57,14 @@ class Statements(NamedTuple):
     pairs: IntArray
     same: BoolArray
     typical: IntArray
+    links: LinkReader
 
     @classmethod
     def of(cls, side: SideInformation) -> "Statements":
         """Return the labels and links of side information."""
         pairs = np.concatenate([side.must_link, side.cannot_link])
         must = np.arange(len(pairs)) < len(side.must_link)
-        return cls(side, side.labels, pairs, must, np.empty(0, dtype=np.int64))
+        return cls(side, side.labels, pairs, must, np.empty(0, dtype=np.int64), LinkReader(side))
 
 
 class Targets(NamedTuple):
@@ -160,13 +164,13 @@ def consult(
         # Experts are trusted too little while wrong links are taken for right ones.
         for _ in range(_TURNS):
             log_shares = combined(rows, weights)
-            error = learned_link_error(log_shares, statements.side, held.link_error, _LINK_ERROR_STEPS)
+            error = learned_link_error(log_shares, statements.links, held.link_error, _LINK_ERROR_STEPS)
             held = held._replace(link_error=error)
             weights = learn_weights(held, prior_weights)
     log_shares = combined(rows, weights)
     evidence = log_probability(log_shares[asked], held)[0]
     if len(statements.pairs):
-        evidence = believe_links(log_shares, statements.side, held.link_error).evidence
+        evidence = statements.links.believe(log_shares, held.link_error).evidence
         evidence += log_prior_of_error(held.link_error)
     return Round(
         tuple(opinion.learned for opinion in opinions),
@@ -184,7 +188,7 @@ def better_for_links(teachers: Round, joined: Round, statements: Statements) -> 
     if not len(statements.pairs) or (statements.codes >= 0).any():
         return joined
     alone, together = (
-        believe_links(found.log_shares, statements.side, found.link_error) for found in (teachers, joined)
+        statements.links.believe(found.log_shares, found.link_error) for found in (teachers, joined)
     )
     if together.evidence >= alone.evidence:
         return joined
@@ -213,7 +217,8 @@ def linked_shares(log_shares: FloatArray, side: SideInformation, link_error: flo
 
 def believed_classes(log_shares: FloatArray, statements: Statements, link_error: float) -> Targets:
     """Return the classes that mentioned rows are believed to have, and how certain that is."""
-    rows, shares = linked_shares(log_shares, statements.side, link_error)
+    beliefs = statements.links.believe(log_shares, link_error)
+    rows, shares = beliefs.rows, beliefs.shares
     n, n_classes = log_shares.shape
     certainty = (shares.max(axis=1) * n_classes - 1) / max(n_classes - 1, 1)
     codes, weights = np.full(n, -1), np.zeros(n)

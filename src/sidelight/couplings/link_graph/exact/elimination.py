@@ -177,8 +177,9 @@ def batch_loops(
     for loop in loops:
         key = loop.ends.tobytes()
         if key not in shapes:
-            small = len(loop.nodes) <= _MAX_NODES
-            pairs = [(a, b) for a, b in loop.ends.tolist()]
+            # A node that goes takes at most ``most_neighbours`` edges with it.
+            small = len(loop.nodes) <= _MAX_NODES and len(loop.edges) <= most_neighbours * len(loop.nodes)
+            pairs = [(a, b) for a, b in loop.ends.tolist()] if small else []
             shapes[key] = shape_of(len(loop.nodes), pairs, most_neighbours) if small else None
         members.setdefault(key, []).append(loop)
 
