@@ -48,8 +48,10 @@ from sidelight.tables.schema import Schema
 # Rounds of experts and inference, from labels, and from what quick experts have found already.
 _ROUNDS, _ROUNDS_AFTER_TRIALS = 3, 2
 # What links must say more, in nats, for another partition than the clusters of the table, or those of an earlier fit:
-# a few links that another partition also obeys do not justify leaving these.
+# a few links that another partition also obeys do not justify leaving these. Where links join some of these clusters,
+# every merger must be worth its price too: in a few links, some of them wrong, there are always a few for one.
 _TRUST = 4.0
+_MERGER_PRICE = 1.5
 # Experts that learn quickly, and their rounds, which choose among partitions to start from.
 _QUICK = ("neighbours", "Gaussians", "mixture")
 _TRIALS = 2
@@ -235,7 +237,8 @@ def _from_partition(
             joined = joined_where_linked(groups, points, links)
             for numbers in (groups,) if joined is groups else (groups, joined):
                 if numbers.max() > 0 and n_clusters in (None, numbers.max() + 1):
-                    candidates.append((numbers, _TRUST))
+                    merged = int(groups.max() - numbers.max())
+                    candidates.append((numbers, _TRUST - _MERGER_PRICE * merged))
     # The clusters of the table may be many more than those of an earlier fit. Most rows are apart in them, so that a
     # few wrong cannot-links would speak for them.
     expected = clusters if earlier is None else np.unique(earlier, return_inverse=True)[1]
