@@ -233,9 +233,7 @@ class _GraphBeliefs(NamedTuple):
     messages: Messages | None
 
 
-def infer(
-    plan: Plan, unary: FloatArray, messages: Messages | None = None, *, overwrite: bool = False
-) -> Inference:
+def infer(plan: Plan, unary: FloatArray, messages: Messages | None = None, *, overwrite: bool = False) -> Inference:
     """Return marginals and log partition for log scores (g, classes) of the nodes; -inf where a class is impossible.
 
     Labels need not be marked: the plan contains them. Belief propagation may start from the messages of an earlier

@@ -187,9 +187,7 @@ def better_for_links(teachers: Round, joined: Round, statements: Statements) -> 
     """Return what experts say with their pupils; where only links are known, without them if links then fit better."""
     if not len(statements.pairs) or (statements.codes >= 0).any():
         return joined
-    alone, together = (
-        statements.links.believe(found.log_shares, found.link_error) for found in (teachers, joined)
-    )
+    alone, together = (statements.links.believe(found.log_shares, found.link_error) for found in (teachers, joined))
     if together.evidence >= alone.evidence:
         return joined
     silent = np.zeros(len(joined.weights) - len(teachers.weights))
