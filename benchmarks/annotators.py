@@ -6,8 +6,10 @@
 
 quality: three annotators err 15 % of the time; 150 rows (or pairs) are judged by two of them each, so that each gives
 100 statements. Majority vote and Dawid–Skene are those of crowd-kit (`pip install crowd-kit`), whose answers become
-certain labels or links of the same estimators; "best" is, table by table, the estimator that does best after majority
-vote, chosen by its mean over the draws reported. Rates compare the estimated reliability with the share of an
+certain labels or links of the same estimators. Links are given twice: with the confidence that links with such errors
+deserve, and without, so that estimators that learn how often links are wrong do so ("learned"). Compared is, table by
+table, with the one of the two that does better. "best" is the estimator that does best after majority vote, chosen
+by its mean over the draws reported, with --others. Rates compare the estimated reliability with the share of an
 annotator's statements that are right.
 
 recognise: of four annotators one answers at random, or one swaps two classes; counted is how often exactly this is
@@ -32,6 +34,9 @@ from situations import TABLES, drawn
 ERROR = 0.15
 JUDGED = 150
 NEAR = 0.05
+METHODS = ("majority", "dawid-skene")
+# How answers are given to estimators that know no annotators: by which name, and with which confidence.
+WAYS: dict[str, dict[str, float | None]] = {"labels": {"": None}, "pairs": {"": 1 - ERROR / 2, " learned": None}}
 
 
 class Said(NamedTuple):
@@ -93,14 +98,14 @@ def estimators(n_classes: int, seed: int) -> dict[str, Any]:
     }
 
 
-def side_of(n: int, found: dict[Any, int], kind: str) -> SideInformation:
-    """Return answers as certain labels, or as links that may be wrong."""
+def side_of(n: int, found: dict[Any, int], kind: str, confidence: float | None) -> SideInformation:
+    """Return answers as certain labels, or as links of a confidence."""
     if kind == "labels":
         y = np.full(n, -1)
         y[list(found)] = list(found.values())
         return SideInformation.build(n, y=y)
     must, cannot = ([pair for pair, same in found.items() if same == which] for which in (1, 0))
-    return SideInformation.build(n, must_link=must, cannot_link=cannot, confidence=1 - ERROR / 2)
+    return SideInformation.build(n, must_link=must, cannot_link=cannot, confidence=confidence)
 
 
 def annotated(n: int, said: Said, kind: str) -> SideInformation:
@@ -149,11 +154,13 @@ def measure(table: str, seed: int, kind: str, others: bool) -> dict[str, float]:
     truth = truth_of(codes, kind, rng)
     said = ask(truth, [erring(ERROR, len(names) if kind == "labels" else 2)] * 3, 2, rng)
     n, scores = len(codes), {}
-    for method in ("majority", "dawid-skene"):
-        side = side_of(n, aggregate(said, method), kind)
-        for name, model in estimators(len(names), seed).items():
-            if others or name == "guided":
-                scores[f"{method} {name}"] = score(model, draw.X, codes, side)
+    for method in METHODS:
+        found = aggregate(said, method)
+        for way, confidence in WAYS[kind].items():
+            side = side_of(n, found, kind, confidence)
+            for name, model in estimators(len(names), seed).items():
+                if others or name == "guided":
+                    scores[f"{method}{way} {name}"] = score(model, draw.X, codes, side)
     side = annotated(n, said, kind)
     for name, model in estimators(len(names), seed).items():
         if others or name == "guided":
@@ -173,33 +180,35 @@ def rate_errors(rows: Any, said: Said) -> list[float]:
     return [float(abs(row.reliability - right[row.annotator])) for row in rows]
 
 
+def better(means: dict[str, float], kind: str, method: str, name: str) -> float:
+    """Return the score of an estimator after a method, given its answers in the way that it does better with."""
+    return float(np.nanmax([means[f"{method}{way} {name}"] for way in WAYS[kind]]))
+
+
 def quality(draws: list[int], sets: list[str], kinds: list[str], others: bool) -> None:
     """Print the mean scores of every table, and on how many the new model leads."""
     for kind in kinds:
-        lead = {"majority": 0, "dawid-skene": 0}
-        lead_best = dict(lead)
-        n_sets, rates, near, table_means = 0, [], [], []
+        lead, lead_best = dict.fromkeys(METHODS, 0), dict.fromkeys(METHODS, 0)
+        rates, near, table_means = [], [], []
         print(f"{kind}: {JUDGED} judged by two of three annotators with {ERROR:.0%} errors, draws {draws}")
         for table in sets:
             trials = [measure(table, seed, kind, others) for seed in draws]
             means = {name: float(np.nanmean([trial[name] for trial in trials])) for name in trials[0]}
             rates += [trial["rate"] for trial in trials]
             near += [trial["within"] for trial in trials]
-            n_sets += 1
             ours = means["annotators guided"]
-            table_means.append([ours, means["majority guided"], means["dawid-skene guided"]])
-            for method in lead:
-                lead[method] += ours >= means[f"{method} guided"]
-                best = max(
-                    (name for name in means if name.startswith("majority ")), key=lambda name: means[name]
-                ).split()[1]
-                lead_best[method] += ours >= means[f"{method} {best}"]
+            table_means.append([ours, *(better(means, kind, method, "guided") for method in METHODS)])
+            tried = [name for name in estimators(2, 0) if others or name == "guided"]
+            best = max(tried, key=lambda name: better(means, kind, "majority", name))
+            for method in METHODS:
+                lead[method] += ours >= better(means, kind, method, "guided")
+                lead_best[method] += ours >= better(means, kind, method, best)
             shown = "  ".join(f"{name} {value:.3f}" for name, value in means.items())
             print(f"  {table:<24} {shown}", flush=True)
-        overall = np.mean(table_means, axis=0)
+        overall, n_sets = np.mean(table_means, axis=0), len(sets)
         print(
             f"  mean: annotators {overall[0]:.3f}, majority {overall[1]:.3f}, Dawid–Skene {overall[2]:.3f}; "
-            f"above majority on {lead['majority']} of {n_sets} tables, above Dawid–Skene on {lead['dawid-skene']}; "
+            f"not below majority on {lead['majority']} of {n_sets} tables, Dawid–Skene on {lead['dawid-skene']}; "
             f"with the best estimator after majority vote: {lead_best['majority']} and {lead_best['dawid-skene']}"
         )
         n_annotators = 3 * len(near)

@@ -32,8 +32,8 @@ class HeldOut(NamedTuple):
         Places among these rows that have labels, and their classes.
     pairs, same : (q, 2), (q,)
         Places that are linked, and whether by must-links.
-    link_error : float
-        Probability that a link is wrong.
+    link_errors : (q,)
+        Probability that each link is wrong.
     """
 
     opinions: FloatArray
@@ -41,7 +41,7 @@ class HeldOut(NamedTuple):
     codes: IntArray
     pairs: IntArray
     same: BoolArray
-    link_error: float
+    link_errors: FloatArray
 
 
 def combined(opinions: FloatArray, weights: FloatArray) -> FloatArray:
@@ -65,9 +65,9 @@ def log_probability(log_shares: FloatArray, held: HeldOut) -> tuple[float, Float
     together = (shares[first] * shares[second]).sum(axis=1)
     # A link that is wrong says the opposite.
     stated = np.where(held.same, together, 1 - together)
-    likely = (1 - 2 * held.link_error) * stated + held.link_error
+    likely = (1 - 2 * held.link_errors) * stated + held.link_errors
     value += float(np.log(likely).sum())
-    slope = np.where(held.same, 1.0, -1.0) * (1 - 2 * held.link_error) / likely
+    slope = np.where(held.same, 1.0, -1.0) * (1 - 2 * held.link_errors) / likely
     for a, b in ((first, second), (second, first)):
         change = shares[a] * (shares[b] - together[:, None]) * slope[:, None]
         np.add.at(gradient, a, change)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.special import digamma, logsumexp
+from scipy.special import digamma, expit, logsumexp
 from scipy.stats import beta
 
-from oracles.annotators import Tiny, expected_log_by_quadrature
+from oracles.annotators import Tiny, dawid_and_skene, expected_log_by_quadrature
 from sidelight import SideInformation
 from sidelight.couplings.annotators import (
     Beliefs,
@@ -267,20 +267,16 @@ def test_a_judged_pair_by_itself_is_two_assignments_with_rates_by_quadrature(see
 
 def test_what_annotators_agree_on_is_dawid_and_skene_on_pairs_as_tasks():
     rng = np.random.default_rng(5)
-    z = rng.integers(3, size=60)
-    side, _ = judged_side(rng, z, 80, (0.1, 0.2, 0.4))
+    side, _ = judged_side(rng, rng.integers(3, size=60), 80, (0.1, 0.2, 0.4))
     graph = statement_graph(side)
-    pairs, same = agreed_pairs(graph, graph.prior(1))
-    task = {tuple(pair): place for place, pair in enumerate(pairs.tolist())}
-    judged = graph.judgements
-    labels = {
-        "row": [task[tuple(pair)] for pair in judged.pairs.tolist()],
-        "label": ["yes" if one else "no" for one in judged.same],
-        "annotator": judged.annotators,
-    }
-    tasks = statement_graph(SideInformation.from_annotations(len(pairs), labels=labels))
-    expected = resolve(tasks, np.zeros((len(pairs), 2)), tol=1e-12).shares[:, 1]
-    np.testing.assert_allclose(same, expected, atol=1e-3)
+    prior = graph.prior(1)
+    pairs, same = agreed_pairs(graph, prior)
+    judged, answers = graph.judgements, np.full((len(pairs), 3), -1)
+    answers[
+        [pairs.tolist().index(pair) for pair in judged.pairs.tolist()],
+        judged.annotators,
+    ] = judged.same
+    np.testing.assert_allclose(same, expit(dawid_and_skene(answers, prior.rates, 300)), atol=1e-3)
 
 
 def test_reliabilities_of_a_hundred_statements_each_are_within_a_twentieth():

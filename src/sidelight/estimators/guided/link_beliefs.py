@@ -72,10 +72,20 @@ def _same(linked: LinkedRows, same: FloatArray, pairs: IntArray, n_rows: int) ->
     return np.clip(found, 0.0, 1.0)
 
 
+def link_errors(side: SideInformation, error: float) -> FloatArray:
+    """Return how probable it is that each link (q,) is wrong, must-links first; ``error`` where nothing is stated."""
+    confidence = np.concatenate([side.must_link_confidence, side.cannot_link_confidence])
+    return np.where(confidence < 1, 1 - confidence, error)
+
+
 def learned_link_error(log_shares: FloatArray, side: SideInformation, error: float, n_steps: int) -> float:
-    """Return how probable it is that a link is wrong, after some steps of EM."""
+    """Return how probable it is that a link is wrong, after some steps of EM.
+
+    It is about the links that are stated without a confidence; about all where each has one.
+    """
+    stated = np.concatenate([side.must_link_confidence, side.cannot_link_confidence]) < 1
     for _ in range(n_steps):
-        wrong = believe_links(log_shares, side, error).wrong
+        wrong = believe_links(log_shares, side, error).wrong[stated.all() | ~stated]
         learned = float((wrong.sum() + _PRIOR_LINKS * FIRST_LINK_ERROR) / (len(wrong) + _PRIOR_LINKS))
         error = float(np.clip(learned, _LEAST_LINK_ERROR, _MOST_LINK_ERROR))
     return error
