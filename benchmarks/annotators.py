@@ -2,7 +2,7 @@
 
     python benchmarks/annotators.py quality [--draws 1 2 3] [--sets iris wine] [--statements labels pairs]
     python benchmarks/annotators.py recognise [--draws 1 … 20] [--model equivalence] [--covariance tied]
-    python benchmarks/annotators.py names [--draws 1 … 20] [--model equivalence]
+    python benchmarks/annotators.py names [--draws 1 … 20] [--model equivalence] [--covariance tied]
 
 quality: three annotators err 15 % of the time; 150 rows (or pairs) are judged by two of them each, so that each gives
 100 statements. Majority vote and Dawid–Skene are those of crowd-kit (`pip install crowd-kit`), whose answers become
@@ -260,7 +260,7 @@ def recognise(draws: list[int], sets: list[str], name: str, covariance: str | No
         print(f"  {table:<24} spammer {found['spammer']} of {len(draws)}, swapper {found['swapper']}", flush=True)
 
 
-def names(draws: list[int], sets: list[str], name: str) -> None:
+def names(draws: list[int], sets: list[str], name: str, covariance: str | None) -> None:
     """Print how often the names of two annotators are aligned."""
     for table in sets:
         aligned, by_truth, clean = 0, 0, []
@@ -280,9 +280,11 @@ def names(draws: list[int], sets: list[str], name: str) -> None:
                     labels["annotator"].append(f"annotator {who}")
             y = np.full(n, -1)
             y[order[:JUDGED]] = codes[order[:JUDGED]]
-            plain = fitted(name, draw, len(classes), seed, SideInformation.build(n, y=y))
+            plain = fitted(name, draw, len(classes), seed, SideInformation.build(n, y=y), covariance)
             clean.append(adjusted_rand_score(codes, plain.labels_))
-            model = fitted(name, draw, len(classes), seed, SideInformation.from_annotations(n, labels=labels))
+            model = fitted(
+                name, draw, len(classes), seed, SideInformation.from_annotations(n, labels=labels), covariance
+            )
             found = [pair for own in model.annotation_report_.names.values() for pair in own.items()]
             aligned += all(str(one)[1:] == str(other)[1:] for one, other in found) and len(found) > 0
             by_truth += all(aligned_by_truth(codes, labels, who) for who in model.annotation_report_.names)
@@ -315,7 +317,7 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", choices=TABLES, default=list(TABLES), metavar="TABLE")
     parser.add_argument("--statements", nargs="+", choices=["labels", "pairs"], default=["labels", "pairs"])
     parser.add_argument("--model", choices=list(estimators(2, 0)), default="equivalence", help="of recognise and names")
-    parser.add_argument("--covariance", help="covariance_type of the mixtures of recognise, where not their default")
+    parser.add_argument("--covariance", help="of the mixtures of recognise and names")
     parser.add_argument("--others", action="store_true", help="the other estimators too")
     asked = parser.parse_args()
     if asked.part == "quality":
@@ -323,7 +325,7 @@ def main() -> None:
     elif asked.part == "recognise":
         recognise(asked.draws or list(range(1, 21)), asked.sets, asked.model, asked.covariance)
     else:
-        names(asked.draws or list(range(1, 21)), asked.sets, asked.model)
+        names(asked.draws or list(range(1, 21)), asked.sets, asked.model, asked.covariance)
 
 
 if __name__ == "__main__":

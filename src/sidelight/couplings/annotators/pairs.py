@@ -64,4 +64,4 @@ def _log_odds(graph: StatementGraph, rates: FloatArray, item: IntArray) -> Float
     judged = graph.judgements
     logs = expected_log_rates(rates)[judged.annotators, :, judged.same]
     odds = judged.weights * (logs[:, 1] - logs[:, 0])
-    return np.bincount(item, odds, minlength=int(item.max(initial=-1)) + 1)
+    return np.asarray(np.bincount(item, odds, minlength=int(item.max(initial=-1)) + 1), dtype=float)
