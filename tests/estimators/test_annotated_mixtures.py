@@ -57,17 +57,24 @@ def sides(seed=0):
 
 
 @pytest.mark.parametrize("model", ALL, ids=lambda model: type(model).__name__)
-def test_a_certain_annotator_is_what_certain_statements_are(model):
+@pytest.mark.parametrize("kind", ["labels", "links"])
+def test_a_certain_annotator_is_what_certain_statements_are(model, kind):
     rng = np.random.default_rng(1)
-    labels = said_of_rows(rng, 20, 1, (0.0,))
-    links = said_of_pairs(rng, 20, 1, (0.0,))
-    authored = SideInformation.from_annotations(150, labels=labels, links=links, certain="a0")
-    y = np.full(150, None, dtype=object)
-    y[labels["row"]] = labels["label"]
-    pairs = list(zip(links["a"], links["b"], links["relation"], strict=True))
-    must, cannot = ([pair[:2] for pair in pairs if pair[2] == which] for which in ("same", "different"))
-    mine, plain = model.fit(X, side=authored).posterior_, model.fit(X, y, must_link=must, cannot_link=cannot).posterior_
-    np.testing.assert_allclose(mine, plain, atol=1e-6)
+    if kind == "labels":
+        said = said_of_rows(rng, 20, 1, (0.0,))
+        y = np.full(150, None, dtype=object)
+        y[said["row"]] = said["label"]
+        plain = {"y": y}
+    else:
+        said = said_of_pairs(rng, 20, 1, (0.0,))
+        pairs = list(zip(said["a"], said["b"], said["relation"], strict=True))
+        plain = {
+            name: [pair[:2] for pair in pairs if pair[2] == relation]
+            for name, relation in (("must_link", "same"), ("cannot_link", "different"))
+        }
+    side = SideInformation.from_annotations(150, **{kind: said}, certain="a0")
+    mine, theirs = model.fit(X, side=side).posterior_, model.fit(X, **plain).posterior_
+    np.testing.assert_allclose(mine, theirs, atol=1e-6)
 
 
 def test_the_coupling_with_a_certain_annotator_is_the_e_step_with_labels():

@@ -11,7 +11,13 @@ from sidelight.couplings.link_graph import LinkProblem
 from sidelight.estimators.guided.link_beliefs import LinkReader, believe_links, learned_link_error
 from sidelight.estimators.guided.numbering import in_earlier_order
 from sidelight.estimators.guided.rounds import Round, Statements, better_for_links, typical_rows
-from sidelight.estimators.starts.partitions import Links, joined_where_linked, likely_partitions, obedient_partition
+from sidelight.estimators.starts.partitions import (
+    Links,
+    joined_where_linked,
+    likely_partitions,
+    links_of,
+    obedient_partition,
+)
 from sidelight.metrics import Suspicions
 from sidelight.side.sampling import draw_links
 
@@ -62,20 +68,24 @@ def test_the_obedient_partition_breaks_no_link_and_has_as_few_classes_as_that_ta
     truth = np.repeat(np.arange(4), 15)
     points = random.normal(size=(60, 2))
     links = draw_links(truth, 500, random_state=1)
-    pairs = np.concatenate([links.must_link, links.cannot_link])
-    given = Links(pairs, np.arange(len(pairs)) < len(links.must_link))
+    given = links_of(SideInformation.build(60, must_link=links.must_link, cannot_link=links.cannot_link))
     found = obedient_partition(points, given, None)
     assert adjusted_rand_score(truth, found) == 1.0
-    assert obedient_partition(points, given.take(np.zeros(len(pairs), dtype=bool)), None) is None
+    assert obedient_partition(points, given.take(np.zeros(len(given.same), dtype=bool)), None) is None
 
 
 def test_groups_are_joined_where_more_links_speak_for_it_than_against():
     groups = np.repeat(np.arange(4), 10)
     points = 5.0 * groups[:, None] + np.random.default_rng(0).normal(size=(40, 1))
     must, cannot = [(0, 10), (1, 11), (2, 12), (20, 30)], [(3, 13), (21, 31), (0, 20)]
-    links = Links(np.array(must + cannot), np.arange(7) < 4)
+    links = Links(np.array(must + cannot), np.arange(7) < 4, np.ones(7))
     assert joined_where_linked(groups, points, links).tolist() == np.repeat([0, 0, 1, 2], 10).tolist()
     assert joined_where_linked(groups, points, links.take(~links.same)) is groups
+    # Two links that say little do not outweigh one that is certain.
+    doubted = links._replace(weights=np.where(np.arange(7) < 2, 0.2, 1.0))
+    two = np.array([0, 1, 4])
+    assert joined_where_linked(groups, points, doubted.take(two)) is groups
+    assert joined_where_linked(groups, points, links.take(two)) is not groups
 
 
 def test_pupils_are_left_out_where_they_make_links_less_probable():
@@ -98,8 +108,7 @@ def test_candidates_have_different_numbers_of_classes():
     X, y = load_wine(return_X_y=True)
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     links = draw_links(y, 60, random_state=0)
-    pairs = np.concatenate([links.must_link, links.cannot_link])
-    given = Links(pairs, np.arange(len(pairs)) < len(links.must_link))
+    given = links_of(SideInformation.build(len(y), must_link=links.must_link, cannot_link=links.cannot_link))
     found = likely_partitions(Z, y, given, None, random)
     numbers = [int(classes.max()) + 1 for classes in found[:-1]]
     assert len(set(numbers)) == len(numbers) > 1

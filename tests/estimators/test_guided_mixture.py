@@ -203,7 +203,7 @@ def test_links_add_to_labels():
     assert np.mean(model.labels_ == y) > 0.95
 
 
-NO_LINKS = Links(np.empty((0, 2), dtype=int), np.empty(0, dtype=bool))
+NO_LINKS = Links(np.empty((0, 2), dtype=int), np.empty(0, dtype=bool), np.empty(0))
 
 
 # --- classes without labels -------------------------------------------------------------------------------------------
@@ -249,10 +249,10 @@ def test_where_experts_disagree_fewer_missing_labels_are_needed():
     (group,) = unlabelled_groups(points, shares, doubts, codes, NO_LINKS, clusters)
     np.testing.assert_array_equal(group, np.arange(200, 224))
     # Who says that two rows of the group are not of the class says the same; who joins them, the opposite.
-    apart = Links(np.array([[201, 0], [220, 10]]), np.array([False, False]))
+    apart = Links(np.array([[201, 0], [220, 10]]), np.array([False, False]), np.ones(2))
     (group,) = unlabelled_groups(points, shares, np.full(224, 0.3), codes, apart, clusters)
     np.testing.assert_array_equal(group, np.arange(200, 224))
-    joined_to_it = Links(np.column_stack([np.arange(200, 224), np.arange(24)]), np.ones(24, dtype=bool))
+    joined_to_it = Links(np.column_stack([np.arange(200, 224), np.arange(24)]), np.ones(24, dtype=bool), np.ones(24))
     assert not unlabelled_groups(points, shares, doubts, codes, joined_to_it, clusters)
 
 
@@ -282,7 +282,7 @@ def test_a_label_may_stray_into_a_group():
 def test_groups_are_joined_by_links_first():
     points = np.array([[0.0], [0.1], [5.0], [5.1], [10.0], [10.1]])
     groups = np.array([0, 0, 1, 1, 2, 2])
-    links = Links(np.array([[0, 4], [1, 5], [0, 5], [1, 2]]), np.array([True, True, True, False]))
+    links = Links(np.array([[0, 4], [1, 5], [0, 5], [1, 2]]), np.array([True, True, True, False]), np.ones(4))
     steps = list(joined(groups, points, links))
     assert [int(step.max()) + 1 for step in steps] == [3, 2, 1]
     assert steps[1][0] == steps[1][4] != steps[1][2]
@@ -293,12 +293,16 @@ def test_the_metric_learns_which_column_matters():
     y = np.arange(100) % 2
     points = np.column_stack([3.0 * y + random.normal(size=100), 5 * random.normal(size=100)])
     pairs = random.integers(100, size=(80, 2))
-    found = in_learned_metric(points, Links(pairs, y[pairs[:, 0]] == y[pairs[:, 1]]))
+    links = Links(pairs, y[pairs[:, 0]] == y[pairs[:, 1]], np.ones(80))
+    found = in_learned_metric(points, links)
     assert found[:, 0].std() > 2 * found[:, 1].std()
+    # As many links again that say the opposite, and next to nothing, change next to nothing.
+    both = Links(np.tile(pairs, (2, 1)), np.concatenate([links.same, ~links.same]), np.repeat([1.0, 1e-9], 80))
+    np.testing.assert_allclose(in_learned_metric(points, both).std(axis=0), found.std(axis=0), rtol=0.02)
 
 
 def test_partitions_are_judged_by_links():
-    links = Links(np.array([[0, 1], [0, 2], [1, 2], [2, 3]]), np.array([True, False, False, True]))
+    links = Links(np.array([[0, 1], [0, 2], [1, 2], [2, 3]]), np.array([True, False, False, True]), np.ones(4))
     assert predictiveness(contingency(np.array([0, 0, 1, 1]), links)) == 1
     assert predictiveness(contingency(np.array([0, 0, 0, 0]), links)) == 0.5
 

@@ -13,7 +13,8 @@ def statements(seed: int = 0, n: int = 8, n_classes: int = 3) -> HeldOut:
     opinions = random.normal(size=(2, n, n_classes))
     opinions -= logsumexp(opinions, axis=2, keepdims=True)
     pairs = np.array([[0, 1], [1, 2], [5, 6], [0, 7]])
-    return HeldOut(opinions, np.array([2, 3, 4]), np.array([0, 2, 1]), pairs, np.array([True, False, False, True]), 0.1)
+    same, errors = np.array([True, False, False, True]), np.array([0.1, 0.02, 0.3, 0.1])
+    return HeldOut(opinions, np.array([2, 3, 4]), np.array([0, 2, 1]), pairs, same, errors)
 
 
 def test_statements_are_as_probable_as_enumeration_says():
@@ -24,9 +25,9 @@ def test_statements_are_as_probable_as_enumeration_says():
         np.log((1 - LABEL_ERROR) * shares[row, code] + LABEL_ERROR / 3)
         for row, code in zip(held.labelled, held.codes, strict=True)
     )
-    for (a, b), same in zip(held.pairs, held.same, strict=True):
+    for (a, b), same, error in zip(held.pairs, held.same, held.link_errors, strict=True):
         right = sum(shares[a, i] * shares[b, j] for i in range(3) for j in range(3) if (i == j) == same)
-        expected += np.log(0.9 * right + 0.1 * (1 - right))
+        expected += np.log((1 - error) * right + error * (1 - right))
     np.testing.assert_allclose(log_probability(log_shares, held)[0], expected, rtol=1e-12)
 
 
@@ -50,7 +51,7 @@ def test_an_expert_that_knows_is_trusted_and_one_that_guesses_is_not():
     guesses = 2 * random.normal(size=(200, 3))
     opinions = np.array([each - logsumexp(each, axis=1, keepdims=True) for each in (knows, guesses)])
     none = np.empty((0, 2), dtype=int)
-    held = HeldOut(opinions, np.arange(200), codes, none, np.empty(0, dtype=bool), 0.02)
+    held = HeldOut(opinions, np.arange(200), codes, none, np.empty(0, dtype=bool), np.empty(0))
     weights = learn_weights(held, (0.5, 0.5))
     assert weights[0] > 10 * weights[1]
     even, learned = (log_probability(combined(opinions, each), held)[0] for each in (np.array([0.5, 0.5]), weights))
@@ -65,12 +66,12 @@ def test_links_alone_teach_weights():
     opinions = np.array([each - logsumexp(each, axis=1, keepdims=True) for each in (knows, guesses)])
     pairs = random.randint(300, size=(200, 2))
     none = np.empty(0, dtype=int)
-    held = HeldOut(opinions, none, none, pairs, codes[pairs[:, 0]] == codes[pairs[:, 1]], 0.02)
+    held = HeldOut(opinions, none, none, pairs, codes[pairs[:, 0]] == codes[pairs[:, 1]], np.full(200, 0.02))
     weights = learn_weights(held, (0.5, 0.5))
     assert weights[0] > 5 * weights[1]
 
 
 def test_without_statements_the_prior_decides():
     none = np.empty(0, dtype=int)
-    held = HeldOut(np.empty((2, 0, 3)), none, none, np.empty((0, 2), dtype=int), np.empty(0, dtype=bool), 0.02)
+    held = HeldOut(np.empty((2, 0, 3)), none, none, np.empty((0, 2), dtype=int), np.empty(0, dtype=bool), np.empty(0))
     assert learn_weights(held, (0.2, 0.3)) == pytest.approx([0.2, 0.3])

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 from scipy.integrate import quad
 from scipy.optimize import minimize
-from scipy.special import gammaln, logsumexp
+from scipy.special import digamma, expit, gammaln, logsumexp
 from scipy.stats import beta
 
 
@@ -101,3 +101,25 @@ def expected_log_by_quadrature(a, b):
     """Return E ln π and E ln(1 − π) under Beta(a, b), by quadrature."""
     q = beta(a, b)
     return tuple(quad(lambda p, f=f: f(p) * q.pdf(p), 0, 1, epsabs=1e-12)[0] for f in (np.log, lambda p: np.log1p(-p)))
+
+
+def dawid_and_skene(answers, rate_prior, n_steps=2000):
+    """Return the log odds of "yes" by each task's answers, after variational Bayes on tasks with two answers.
+
+    ``answers`` (tasks, A) are 1 for yes, 0 for no, -1 for none; the share of yes has an even prior and is learned.
+    """
+    rates, odds = rate_prior, np.zeros(len(answers))
+    yes = np.zeros(2)
+    for _ in range(n_steps):
+        logs = digamma(rates) - digamma(rates.sum(axis=2, keepdims=True))
+        odds = np.array(
+            [sum(logs[a, 1, said] - logs[a, 0, said] for a, said in enumerate(row) if said >= 0) for row in answers]
+        )
+        shares = expit(odds + digamma(1 + yes[1]) - digamma(1 + yes[0]))
+        yes = np.array([(1 - shares).sum(), shares.sum()])
+        counts = [
+            [[(kind * (answers[:, a] == said)).sum() for said in (0, 1)] for kind in (1 - shares, shares)]
+            for a in range(answers.shape[1])
+        ]
+        rates = rate_prior + np.array(counts)
+    return odds

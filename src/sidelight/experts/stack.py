@@ -33,8 +33,8 @@ class HeldOut(NamedTuple):
         Places among these rows that have labels, and their classes.
     pairs, same : (q, 2), (q,)
         Places that are linked, and whether by must-links.
-    link_error : float
-        Probability that a link is wrong.
+    link_errors : (q,)
+        Probability that each link is wrong.
     """
 
     opinions: FloatArray
@@ -42,7 +42,7 @@ class HeldOut(NamedTuple):
     codes: IntArray
     pairs: IntArray
     same: BoolArray
-    link_error: float
+    link_errors: FloatArray
 
 
 def combined(opinions: FloatArray, weights: FloatArray) -> FloatArray:
@@ -66,9 +66,9 @@ def log_probability(log_shares: FloatArray, held: HeldOut) -> tuple[float, Float
     together = (shares[first] * shares[second]).sum(axis=1)
     # A link that is wrong says the opposite.
     stated = np.where(held.same, together, 1 - together)
-    likely = (1 - 2 * held.link_error) * stated + held.link_error
+    likely = (1 - 2 * held.link_errors) * stated + held.link_errors
     value += float(np.log(likely).sum())
-    slope = np.where(held.same, 1.0, -1.0) * (1 - 2 * held.link_error) / likely
+    slope = np.where(held.same, 1.0, -1.0) * (1 - 2 * held.link_errors) / likely
     ends = np.concatenate([first, second])
     change = shares[ends] * (shares[np.concatenate([second, first])] - np.tile(together, 2)[:, None])
     of_rows = csr_array((np.tile(slope, 2), (ends, np.arange(len(ends)))), shape=(len(shares), len(ends)))

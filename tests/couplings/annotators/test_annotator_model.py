@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.special import digamma, logsumexp
+from scipy.integrate import quad
+from scipy.special import digamma, expit, log_softmax, logsumexp
 from scipy.stats import beta
 
-from oracles.annotators import Tiny, expected_log_by_quadrature
+from oracles.annotators import Tiny, assignments, dawid_and_skene, expected_log_by_quadrature
 from sidelight import SideInformation
 from sidelight.couplings.annotators import (
     Beliefs,
@@ -114,6 +115,49 @@ def test_where_classes_are_certain_reliabilities_are_exact(seed):
     np.testing.assert_allclose(own / own.sum(axis=2, keepdims=True), confusion, atol=1e-9)
 
 
+def answered_problem(rng, n, n_statements, table=0.8, right=0.85):
+    """Return a tiny table that says something about two classes, with labels and pairs by annotators who err."""
+    z = rng.integers(2, size=n)
+    shares = np.where(np.arange(2) == z[:, None], table, 1 - table)
+    labels = [(rng.integers(n), name, a) for a in range(2) for name in range(2)]
+    pairs = []
+    for _ in range(n_statements):
+        row, (a, b) = rng.integers(n), rng.choice(n, 2, replace=False)
+        labels.append((row, z[row] if rng.random() < right else 1 - z[row], rng.integers(2)))
+        pairs.append((a, b, int((z[a] == z[b]) == (rng.random() < right)), rng.integers(2)))
+    return log_softmax(np.log(shares) + rng.normal(scale=0.7, size=(n, 2)), axis=1), labels, pairs
+
+
+def distance_from_exact(rng, n, n_statements):
+    """Return by how much classes and reliabilities miss the exact posterior at most, and the bound the evidence."""
+    scores, labels, pairs = answered_problem(rng, n, n_statements)
+    graph = statement_graph(side_of(n, labels, pairs))
+    found = resolve(graph, scores, max_iter=2000, tol=1e-12)
+    evidence, exact, (confusion, rates) = tiny_of(scores, labels, pairs, graph.prior(2), 2).exact()
+    own = found.reliability.confusion.reshape(2, 2, 2).swapaxes(0, 1)
+    learned = [part / part.sum(axis=2, keepdims=True) for part in (own, found.reliability.rates)]
+    reliability = max(np.abs(one - other).max() for one, other in zip(learned, (confusion, rates), strict=True))
+    return np.abs(found.shares - exact[found.rows]).max(), reliability, evidence - found.bounds[-1]
+
+
+# Labels and pairs each, and how far from exact classes, reliabilities and the bound are at most in ten problems.
+@pytest.mark.parametrize(
+    ("n_statements", "most"), [(5, (0.3, 0.05, 1.2)), (20, (0.03, 0.006, 0.06)), (60, (1e-3,) * 3)]
+)
+def test_the_more_is_said_the_nearer_it_is_to_enumeration_and_quadrature(n_statements, most):
+    found = np.array([distance_from_exact(np.random.default_rng(seed), 8, n_statements) for seed in range(10)])
+    assert (found.max(axis=0) < most).all()
+    assert found[:, 2].min() > -1e-9
+
+
+def test_rates_are_integrated_out_as_quadrature_does():
+    prior, counts = np.array([4.5, 0.5]), np.array([3.0, 2.0])
+    tiny = Tiny(np.zeros((1, 1)), [], [], np.ones((1, 1, 1)), np.tile(prior, (1, 2, 1)))
+    by_quadrature = quad(lambda p: beta.pdf(p, *prior) * p ** counts[0] * (1 - p) ** counts[1], 0, 1, epsabs=1e-13)[0]
+    said = np.concatenate([np.zeros(1), counts, np.zeros(2)])
+    assert tiny.log_marginal(said) == pytest.approx(np.log(by_quadrature), abs=1e-8)
+
+
 def test_where_reliabilities_are_known_classes_are_exact():
     rng = np.random.default_rng(3)
     scores, labels, pairs = random_problem(rng)
@@ -123,6 +167,25 @@ def test_where_reliabilities_are_known_classes_are_exact():
     evidence, exact, _ = tiny_of(scores, labels, pairs, prior, 2).exact()
     np.testing.assert_allclose(found.shares, exact[found.rows], atol=1e-6)
     assert found.bounds[-1] == pytest.approx(evidence, abs=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_annotators_who_are_known_never_to_err_are_certain(seed):
+    rng = np.random.default_rng(30 + seed)
+    scores, labels, pairs = answered_problem(rng, 8, 4, right=1.0)
+    labels = labels[4:] if seed % 2 else []
+    graph = statement_graph(side_of(8, labels, pairs))
+    prior = graph.prior(2, expected=1 - 1e-13, statements=1e14, pair_statements=1e14)
+    found = resolve(graph, scores, prior=prior)
+    z = assignments(8, 2)
+    allowed = np.ones(len(z), dtype=bool)
+    for row, name, _ in labels:
+        allowed &= z[:, row] == name
+    for a, b, same, _ in pairs:
+        allowed &= (z[:, a] == z[:, b]) == same
+    weights = allowed * np.exp(scores[np.arange(8), z].sum(axis=1))
+    expected = np.stack([weights @ (z == c) for c in range(2)], axis=1) / weights.sum()
+    np.testing.assert_allclose(found.shares, expected[found.rows], atol=1e-6)
 
 
 @settings(max_examples=40, deadline=None)
@@ -267,20 +330,16 @@ def test_a_judged_pair_by_itself_is_two_assignments_with_rates_by_quadrature(see
 
 def test_what_annotators_agree_on_is_dawid_and_skene_on_pairs_as_tasks():
     rng = np.random.default_rng(5)
-    z = rng.integers(3, size=60)
-    side, _ = judged_side(rng, z, 80, (0.1, 0.2, 0.4))
+    side, _ = judged_side(rng, rng.integers(3, size=60), 80, (0.1, 0.2, 0.4))
     graph = statement_graph(side)
-    pairs, same = agreed_pairs(graph, graph.prior(1))
-    task = {tuple(pair): place for place, pair in enumerate(pairs.tolist())}
-    judged = graph.judgements
-    labels = {
-        "row": [task[tuple(pair)] for pair in judged.pairs.tolist()],
-        "label": ["yes" if one else "no" for one in judged.same],
-        "annotator": judged.annotators,
-    }
-    tasks = statement_graph(SideInformation.from_annotations(len(pairs), labels=labels))
-    expected = resolve(tasks, np.zeros((len(pairs), 2)), tol=1e-12).shares[:, 1]
-    np.testing.assert_allclose(same, expected, atol=1e-3)
+    prior = graph.prior(1)
+    pairs, same = agreed_pairs(graph, prior)
+    judged, answers = graph.judgements, np.full((len(pairs), 3), -1)
+    answers[
+        [pairs.tolist().index(pair) for pair in judged.pairs.tolist()],
+        judged.annotators,
+    ] = judged.same
+    np.testing.assert_allclose(same, expit(dawid_and_skene(answers, prior.rates, 300)), atol=1e-3)
 
 
 def test_reliabilities_of_a_hundred_statements_each_are_within_a_twentieth():

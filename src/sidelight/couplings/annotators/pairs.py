@@ -7,7 +7,7 @@ be told what they themselves believe: for them a judgement counts by the reliabi
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import digamma, expit
 
 from sidelight._typing import FloatArray, IntArray
 from sidelight.couplings.annotators.graph import StatementGraph
@@ -29,18 +29,23 @@ def judged_pairs(graph: StatementGraph, rates: FloatArray) -> JudgedPairs:
 
     The parameters of the rates are as in `Reliability`.
     """
-    pairs, item = np.unique(graph.judgements.pairs, axis=0, return_inverse=True)
-    odds = np.bincount(item.ravel(), _log_odds(graph, rates), minlength=len(pairs))
-    return JudgedPairs(pairs, expit(odds))
+    pairs, item = _items(graph)
+    return JudgedPairs(pairs, expit(_log_odds(graph, rates, item)))
 
 
 def agreed_pairs(graph: StatementGraph, prior: ReliabilityPrior) -> JudgedPairs:
-    """Return what annotators agree on, by the model of Dawid and Skene (1979) with priors: a pair is a task."""
-    item = np.unique(graph.judgements.pairs, axis=0, return_inverse=True)[1].ravel()
-    rates = prior.rates
+    """Return what annotators agree on, by the model of Dawid and Skene (1979) with priors: a pair is a task.
+
+    The share of pairs that are the same is learned too, with an even prior. Of many classes, most pairs are different;
+    taken for even, pairs on which annotators differ would make those look unreliable who say "different". What is
+    returned is as in `judged_pairs`: experts know the share of such pairs from their own classes.
+    """
+    item = _items(graph)[1]
+    rates, before = prior.rates, 0.0
     for _ in range(_MOST_STEPS):
-        same = judged_pairs(graph, rates).same
+        same = expit(before + _log_odds(graph, rates, item))
         learned = prior.rates + graph.pair_counts(same[item])
+        before = float(digamma(1 + same.sum()) - digamma(1 + (1 - same).sum()))
         moved = float(np.abs(learned - rates).max(initial=0.0))
         rates = learned
         if moved < _TOL * max(len(item), 1):
@@ -48,8 +53,15 @@ def agreed_pairs(graph: StatementGraph, prior: ReliabilityPrior) -> JudgedPairs:
     return judged_pairs(graph, rates)
 
 
-def _log_odds(graph: StatementGraph, rates: FloatArray) -> FloatArray:
-    """Return the log odds (q,) of "same" against "different" by each judgement."""
+def _items(graph: StatementGraph) -> tuple[IntArray, IntArray]:
+    """Return the judged pairs (p, 2), each once, and which of them each judgement (q,) is about."""
+    pairs, item = np.unique(graph.judgements.pairs, axis=0, return_inverse=True)
+    return pairs, item.ravel()
+
+
+def _log_odds(graph: StatementGraph, rates: FloatArray, item: IntArray) -> FloatArray:
+    """Return the log odds (p,) of "same" against "different" by all judgements of each pair."""
     judged = graph.judgements
     logs = expected_log_rates(rates)[judged.annotators, :, judged.same]
-    return np.asarray(judged.weights * (logs[:, 1] - logs[:, 0]))
+    odds = judged.weights * (logs[:, 1] - logs[:, 0])
+    return np.asarray(np.bincount(item, odds, minlength=int(item.max(initial=-1)) + 1), dtype=float)

@@ -24,7 +24,7 @@ from sidelight.estimators.guided.rounds import (
     targets_of_partition,
     typical_rows,
 )
-from sidelight.estimators.starts.partitions import Links, joined_where_linked, likely_partitions, price_of_number
+from sidelight.estimators.starts.partitions import joined_where_linked, likely_partitions, links_of, price_of_number
 from sidelight.experts import (
     ClusterExpert,
     DendrogramExpert,
@@ -227,7 +227,7 @@ def _from_partition(
 ) -> Round:
     """Start from the partition from which quick experts find the links most probable."""
     points = view.coordinates[:, :_START_DIMENSIONS]
-    links = Links(statements.pairs, statements.same)
+    links = links_of(statements.side)
     worth, best = -np.inf, None
     origin: Targets | None = None
     candidates = [(classes, 0.0) for classes in likely_partitions(points, clusters, links, n_clusters, random)]
@@ -265,7 +265,7 @@ def _with_new_classes(
 ) -> Round:
     """Let groups of rows that no labelled class explains be classes of their own."""
     points = view.coordinates[:, :_START_DIMENSIONS]
-    links = Links(statements.pairs, statements.same)
+    links = links_of(statements.side)
     groups = unlabelled_groups(points, np.exp(labelled.log_shares), labelled.doubts, statements.codes, links, clusters)
     if wanted != "auto":
         groups = groups[: int(wanted)]

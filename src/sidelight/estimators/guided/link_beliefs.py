@@ -48,12 +48,12 @@ class LinkReader:
     """Reads the links of side information, as often as opinions and the link error change; plans are made once."""
 
     def __init__(self, side: SideInformation) -> None:
-        self._side = side
+        self.side = side
         self._plans: dict[int, Plan] = {}
 
     def believe(self, log_shares: FloatArray, link_error: float) -> LinkBeliefs:
         """Infer the classes of all rows mentioned, from opinions (n, classes) that have not seen the statements."""
-        side = self._side
+        side = self.side
         linked: LinkedRows = linked_rows(side, link_confidence=1 - link_error)
         nodes = self._plan(linked, log_shares.shape[1])
         found = infer(nodes, np.add.reduceat(log_shares[linked.rows], linked.starts, axis=0))
@@ -90,10 +90,21 @@ def _same(linked: LinkedRows, same: FloatArray, pairs: IntArray, n_rows: int) ->
     return np.clip(found, 0.0, 1.0)
 
 
+def link_errors(side: SideInformation, error: float) -> FloatArray:
+    """Return how probable it is that each link (q,) is wrong, must-links first; ``error`` where nothing is stated."""
+    confidence = np.concatenate([side.must_link_confidence, side.cannot_link_confidence])
+    return np.where(confidence < 1, 1 - confidence, error)
+
+
 def learned_link_error(log_shares: FloatArray, links: LinkReader, error: float, n_steps: int) -> float:
-    """Return how probable it is that a link is wrong, after some steps of EM."""
+    """Return how probable it is that a link is wrong, after some steps of EM.
+
+    It is about the links that are stated without a confidence; about all where each has one.
+    """
+    side = links.side
+    stated = np.concatenate([side.must_link_confidence, side.cannot_link_confidence]) < 1
     for _ in range(n_steps):
-        wrong = links.believe(log_shares, error).wrong
+        wrong = links.believe(log_shares, error).wrong[stated.all() | ~stated]
         learned = float((wrong.sum() + _PRIOR_LINKS * FIRST_LINK_ERROR) / (len(wrong) + _PRIOR_LINKS))
         error = float(np.clip(learned, _LEAST_LINK_ERROR, _MOST_LINK_ERROR))
     return error

@@ -17,6 +17,7 @@ from sidelight.estimators.guided.link_beliefs import (
     LinkReader,
     believe_links,
     learned_link_error,
+    link_errors,
     log_prior_of_error,
 )
 from sidelight.experts.expert import Expert, LearnedExpert, floored
@@ -150,13 +151,14 @@ def consult(
     rows[:, lesson.rows] = [floored(opinion.held_out) for opinion in opinions]
     labelled = np.flatnonzero(statements.codes >= 0)
     asked = np.union1d(labelled, statements.pairs)
+    error = FIRST_LINK_ERROR if link_confidence is None else 1 - link_confidence
     held = HeldOut(
         rows[:, asked],
         np.searchsorted(asked, labelled),
         statements.codes[labelled],
         np.searchsorted(asked, statements.pairs),
         statements.same,
-        FIRST_LINK_ERROR if link_confidence is None else 1 - link_confidence,
+        link_errors(statements.side, error),
     )
     prior_weights = [expert.prior_weight for expert in experts]
     weights = learn_weights(held, prior_weights)
@@ -164,20 +166,20 @@ def consult(
         # Experts are trusted too little while wrong links are taken for right ones.
         for _ in range(_TURNS):
             log_shares = combined(rows, weights)
-            error = learned_link_error(log_shares, statements.links, held.link_error, _LINK_ERROR_STEPS)
-            held = held._replace(link_error=error)
+            error = learned_link_error(log_shares, statements.links, error, _LINK_ERROR_STEPS)
+            held = held._replace(link_errors=link_errors(statements.side, error))
             weights = learn_weights(held, prior_weights)
     log_shares = combined(rows, weights)
     evidence = log_probability(log_shares[asked], held)[0]
     if len(statements.pairs):
-        evidence = statements.links.believe(log_shares, held.link_error).evidence
-        evidence += log_prior_of_error(held.link_error)
+        evidence = statements.links.believe(log_shares, error).evidence
+        evidence += log_prior_of_error(error)
     return Round(
         tuple(opinion.learned for opinion in opinions),
         weights,
         log_shares,
         evidence / max(len(labelled) + len(statements.pairs), 1),
-        held.link_error,
+        error,
         _accuracies(rows[:, labelled], statements.codes[labelled]),
         -rows[:, np.arange(len(log_shares)), log_shares.argmax(axis=1)].mean(axis=0),
     )

@@ -24,8 +24,10 @@ from sidelight.side import SideInformation
 _CUTS = (8, 16, 32, 64)
 # In a group there should be this many rows on average.
 _ROWS_PER_GROUP = 4
-# Log odds of a link, as of one wrong link in twenty.
-_LINK_ODDS = float(np.log(0.95 / 0.05))
+# The most that a link counts: its log odds are those of one wrong link in twenty, or of its confidence if that is less.
+_MOST_WEIGHT = 0.9
+# Links that count less do not bind rows together.
+_LEAST_BINDING = 0.5
 # What a merger costs that raises the sum of squares by the share of one group, in nats.
 _DISTANCE_PRICE = 3.0
 # The number of classes is about that of the clusters found without links: the standard deviation of its logarithm,
@@ -39,20 +41,25 @@ _MOST_LINKS = 750
 
 
 class Links(NamedTuple):
-    """Pairs of rows (q, 2), and whether a must-link joins them (q,)."""
+    """Pairs of rows (q, 2), and whether a must-link joins them (q,).
+
+    ``weights`` (q,) are how much links count: 2c − 1 for one of confidence c; at 0.5 a link says nothing.
+    """
 
     pairs: IntArray
     same: BoolArray
+    weights: FloatArray
 
     def take(self, chosen: BoolArray) -> "Links":
         """Return some of them."""
-        return Links(self.pairs[chosen], self.same[chosen])
+        return Links(self.pairs[chosen], self.same[chosen], self.weights[chosen])
 
 
 def links_of(side: SideInformation) -> Links:
     """Return the links of side information, must-links first."""
     pairs = np.concatenate([side.must_link, side.cannot_link])
-    return Links(pairs, np.arange(len(pairs)) < len(side.must_link))
+    confidence = np.concatenate([side.must_link_confidence, side.cannot_link_confidence])
+    return Links(pairs, np.arange(len(pairs)) < len(side.must_link), 2 * confidence - 1)
 
 
 class Path(NamedTuple):
@@ -98,7 +105,7 @@ def number_of_classes(points: FloatArray, links: Links, random: np.random.Random
     few = random.permutation(len(links.same))[:_MOST_LINKS]
     rows, ends = np.unique(links.pairs[np.isin(links.pairs, links.pairs[few]).all(axis=1)], return_inverse=True)
     kept = np.isin(links.pairs, rows).all(axis=1)
-    points, links = points[rows], Links(ends.reshape(-1, 2), links.same[kept])
+    points, links = points[rows], Links(ends.reshape(-1, 2), links.same[kept], links.weights[kept])
     tables = _held_back(points, None, links, None, random)
     obedient = obedient_partition(points, links, None)
     if obedient is not None:
@@ -140,6 +147,7 @@ def obedient_partition(points: FloatArray, links: Links, n_classes: int | None) 
     Groups with most links are joined two at a time, by distance and by links, as long as that breaks no cannot-link,
     or until ``n_classes`` are left. Other rows are of the class with the nearest mean.
     """
+    links = links.take(links.weights >= _LEAST_BINDING)
     if not len(links.same):
         return None
     rows, ends = np.unique(links.pairs, return_inverse=True)
@@ -153,7 +161,7 @@ def obedient_partition(points: FloatArray, links: Links, n_classes: int | None) 
     kept = number[parts] >= 0
     place = np.cumsum(kept) - 1
     between = kept[ends].all(axis=1)
-    among = Links(place[ends[between]], links.same[between])
+    among = Links(place[ends[between]], links.same[between], links.weights[between])
     own = points[rows[kept]]
     found: IntArray | None = None
     broken = None
@@ -207,7 +215,9 @@ def joined(groups: IntArray, points: FloatArray, links: Links) -> Iterable[IntAr
     number = int(groups.max()) + 1
     evidence = np.zeros((number, number))
     ends = groups[links.pairs]
-    np.add.at(evidence, (ends[:, 0], ends[:, 1]), np.where(links.same, _LINK_ODDS, -_LINK_ODDS))
+    # ln c/(1 − c) of a confidence c.
+    odds = 2 * np.arctanh(np.minimum(links.weights, _MOST_WEIGHT))
+    np.add.at(evidence, (ends[:, 0], ends[:, 1]), np.where(links.same, odds, -odds))
     evidence += evidence.T
     mass = np.bincount(groups, minlength=number).astype(float)
     sums = np.zeros((number, points.shape[1]))
@@ -258,7 +268,8 @@ def in_learned_metric(points: FloatArray, links: Links) -> FloatArray:
     scales = np.maximum(differences.mean(axis=0), 1e-300)
     differences = differences / scales
     sign = np.where(links.same, 1.0, -1.0)
-    counts = np.where(links.same, 0.5 / links.same.mean(), 0.5 / (~links.same).mean())
+    share = float(links.weights @ links.same) / float(links.weights.sum())
+    counts = links.weights * np.where(links.same, 0.5 / share, 0.5 / (1 - share))
     even = -np.log(q)
 
     def loss(parameters: FloatArray) -> tuple[float, FloatArray]:
@@ -276,16 +287,16 @@ def in_learned_metric(points: FloatArray, links: Links) -> FloatArray:
 
 
 def contingency(classes: IntArray, links: Links) -> FloatArray:
-    """Return how many links are cannot-links and must-links (rows) between different and equal classes (columns)."""
+    """Return how much cannot-links and must-links (rows) count between different and equal classes (columns)."""
     equal = classes[links.pairs[:, 0]] == classes[links.pairs[:, 1]]
     table = np.zeros((2, 2))
-    np.add.at(table, (links.same.astype(int), equal.astype(int)), 1.0)
+    np.add.at(table, (links.same.astype(int), equal.astype(int)), links.weights)
     return table
 
 
 def predictiveness(table: FloatArray) -> float:
     """Return the mean of the plain and of the balanced accuracy with which equal classes predict must-links."""
-    plain = np.trace(table) / max(table.sum(), 1.0)
+    plain = np.trace(table) / max(table.sum(), 1e-300)
     sizes = table.sum(axis=1)
     balanced = np.mean([table[i, i] / sizes[i] for i in (0, 1) if sizes[i]] or [0.0])
     return float((plain + balanced) / 2)
