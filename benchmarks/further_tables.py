@@ -136,7 +136,7 @@ SOURCES = {
     "promoters": Source(FromR("kernlab", "promotergene", "promotergene.rda"), "Class"),
     "crabs": Source(FromR("MASS", "crabs"), ("sp", "sex"), ("index",)),
     "banknotes": Source(FromR("mclust", "banknote"), "Status"),
-    "diabetes": Source(FromR("mclust", "diabetes"), "class"),
+    "reaven_diabetes": Source(FromR("mclust", "diabetes"), "class"),
     "tissues": Source(FromR("dslabs", TISSUES), "tissue"),
     "olive_oils": Source(FromR("dslabs", "olive"), "area", ("region",)),
     "cell_images": Source(FromR("caret", "segmentationData", "segmentationData.RData"), "Class", ("Cell", "Case")),
