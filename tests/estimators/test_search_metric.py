@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
 from sidelight import BayesianMixture
-from sidelight.estimators.bayesian.metric import by_components
+from sidelight.graphs.metric import by_components
 from sidelight.estimators.starts.ward import ward_groups
 
 

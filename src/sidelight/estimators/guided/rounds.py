@@ -20,7 +20,7 @@ from sidelight.estimators.guided.link_beliefs import (
 )
 from sidelight.experts.expert import Expert, LearnedExpert, floored
 from sidelight.experts.folds import lesson_of
-from sidelight.experts.stack import HeldOut, combined, learn_weights, log_probability
+from sidelight.experts.stack import HeldOut, balanced, combined, learn_weights, log_probability
 from sidelight.experts.view import View
 from sidelight.side import SideInformation
 
@@ -154,7 +154,7 @@ def consult(
         statements.same,
         FIRST_LINK_ERROR if link_confidence is None else 1 - link_confidence,
     )
-    prior_weights = [expert.prior_weight for expert in experts]
+    prior_weights = balanced([expert.prior_weight for expert in experts], rows)
     weights = learn_weights(held, prior_weights)
     if link_confidence is None and len(statements.pairs):
         # Experts are trusted too little while wrong links are taken for right ones.
