@@ -10,9 +10,9 @@ of a class that none of them has seen are given to one labelled class by some an
 less surprise where experts agree less than on labelled rows whose label they have not seen. And it depends on the
 labelled classes: where each of them is several clusters of the mixture, a cluster without labels may well be one more
 of theirs. Links between a group and the rest of the classes it is taken for count as well: cannot-links for the group,
-must-links against it, as far as the labelled classes do not lead one to expect them. The groups that are chosen exceed what they need by the most, in sum. They are then divided where
-the tree divides labelled classes too (:mod:`~sidelight.estimators.guided.granularity`): several new classes may lie
-side by side.
+must-links against it, as far as the labelled classes do not lead one to expect them. The groups that are chosen exceed
+what they need by the most, in sum. They are then divided where the tree divides labelled classes too
+(:mod:`~sidelight.estimators.guided.granularity`): several new classes may lie side by side.
 """
 
 from collections.abc import Callable
@@ -56,7 +56,7 @@ _LEAST_DOUBT = 0.02
 _BORDER = 3.0
 # A row of a new class and one of another class are of one class with this probability: groups hold rows of others too.
 _SAME_ACROSS = 0.1
-# How sure experts may be that two rows are of one class, or of two, and how much all links together say at most, in nats.
+# How sure experts may be that two rows are of one class, or of two; how much all links together say at most, in nats.
 _SUREST, _MOST_OF_LINKS = 0.95, 4.0
 # Labelled rows of all classes that count beside those of a class, as to how far experts agree on it.
 _OTHER_ROWS = 3.0
