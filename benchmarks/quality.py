@@ -3,6 +3,7 @@
     python benchmarks/quality.py                                    run what is not stored yet, then report
     python benchmarks/quality.py --methods BayesianMixture --sets iris wine --situations 10% nothing --draws 11
     python benchmarks/quality.py --report                           no runs; table and figure from the stored trials
+    python benchmarks/quality.py --further                          27 further tables, which `further_tables.py` fetches
 
 Draws 0, 1 and 2 are for choosing defaults; draws 11 to 15 are reported. The score is the adjusted Rand index on rows
 in no statement. Methods with probabilities also have, where there are labels and no links, log-loss and calibration
@@ -32,7 +33,7 @@ from quality_report import renewed, report
 from quality_summary import Grid, completed
 from sidelight.reproduce.framework.experiment import ONE_CLUSTER, Experiment, Setting, Trial
 from sidelight.reproduce.framework.journal import Journal, Results
-from situations import SITUATIONS, TABLES, Problem, applies, problem
+from situations import FURTHER, SITUATIONS, TABLES, Problem, applies, problem
 
 RESULTS = Path(__file__).parent / "results"
 CHOOSING, REPORTED = (0, 1, 2), (11, 12, 13, 14, 15)
@@ -150,11 +151,13 @@ def belongs(setting: Setting, method: str) -> bool:
     return method != ONE_CLUSTER and METHODS[method].applies(SITUATIONS[situation]) and applies(table, situation)
 
 
-def grid(sets: Sequence[str] = TABLES, situations: Sequence[str] = tuple(SITUATIONS)) -> Experiment:
+def grid(
+    sets: Sequence[str] = TABLES, situations: Sequence[str] = tuple(SITUATIONS), name: str = "quality"
+) -> Experiment:
     """Return the grid as an experiment, whose trials can be stored."""
-    settings = [(name, situation) for name in sets for situation in situations]
+    settings = [(table, situation) for table in sets for situation in situations]
     return Experiment(
-        name="quality",
+        name=name,
         title="adjusted Rand index in ten situations",
         varied=("set", "situation"),
         settings=settings,
@@ -167,6 +170,11 @@ def grid(sets: Sequence[str] = TABLES, situations: Sequence[str] = tuple(SITUATI
         quick_seeds=1,
         applies=belongs,
     )
+
+
+def grid_of(asked: argparse.Namespace) -> Experiment:
+    """Return the grid of the tables that defaults were chosen on, or that of the further ones."""
+    return grid(FURTHER, name="quality-further") if asked.further else grid()
 
 
 def wanted_trials(asked: argparse.Namespace, methods: Collection[str]) -> list[Trial]:
@@ -192,9 +200,9 @@ def timed(trial: Trial) -> tuple[Trial, Mapping[str, float]]:
     return trial, measure(*trial)
 
 
-def run(trials: Iterable[Trial], folder: Path, jobs: int) -> None:
+def run(trials: Iterable[Trial], experiment: Experiment, folder: Path, jobs: int) -> None:
     """Run the trials that are not stored yet; methods that are not there are left out."""
-    journal = Journal.of(grid(), folder)
+    journal = Journal.of(experiment, folder)
     runnable = set(available())
     missing = [trial for trial in trials if trial.method in runnable and trial not in journal.results]
     tasks = (delayed(timed)(trial) for trial in missing)
@@ -202,14 +210,15 @@ def run(trials: Iterable[Trial], folder: Path, jobs: int) -> None:
     for trial, measured in track(found, "trials", total=len(missing), console=Console(stderr=True)):
         journal.add(trial, measured)
     # Read again: another run may have added trials of other methods.
-    Journal.of(grid(), folder).sort()
+    Journal.of(experiment, folder).sort()
 
 
 def options() -> argparse.ArgumentParser:
     """Return the options of the command; the defaults are the whole grid."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS), metavar="METHOD")
-    parser.add_argument("--sets", nargs="+", choices=TABLES, default=list(TABLES), metavar="TABLE")
+    parser.add_argument("--further", action="store_true", help="the tables on which no default was chosen")
+    parser.add_argument("--sets", nargs="+", choices=(*TABLES, *FURTHER), metavar="TABLE")
     parser.add_argument("--situations", nargs="+", choices=SITUATIONS, default=list(SITUATIONS), metavar="SITUATION")
     parser.add_argument(
         "--draws", nargs="+", type=int, choices=(*CHOOSING, *REPORTED), default=list(REPORTED), metavar="DRAW"
@@ -222,14 +231,23 @@ def options() -> argparse.ArgumentParser:
     return parser
 
 
+def read(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Return what is asked for; without names of tables, those of the grid."""
+    asked = options().parse_args(arguments)
+    if asked.sets is None:
+        asked.sets = list(FURTHER if asked.further else TABLES)
+    return asked
+
+
 def main() -> None:
     """Run and report what the options ask for."""
-    asked, whole = options().parse_args(), options().parse_args([])
+    asked, whole = read(None), read(["--further"] if "--further" in sys.argv else [])
+    experiment = grid_of(asked)
     if not asked.report:
-        run(wanted_trials(asked, asked.methods), asked.folder, asked.jobs)
+        run(wanted_trials(asked, asked.methods), experiment, asked.folder, asked.jobs)
     is_whole = all(getattr(asked, name) == getattr(whole, name) for name in ("sets", "situations", "draws", "judged"))
-    found = judged_grid(Journal.of(grid(), asked.folder).results, asked)
-    report(found, asked.folder if is_whole else None)
+    found = judged_grid(Journal.of(experiment, asked.folder).results, asked)
+    report(found, asked.folder / experiment.name if is_whole else None)
     if asked.page:
         asked.page.write_text(renewed(asked.page.read_text(encoding="utf-8"), found), encoding="utf-8")
 

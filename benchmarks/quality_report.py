@@ -27,16 +27,16 @@ from quality_summary import (
 from situations import SITUATIONS
 
 
-def report(grid: Grid, folder: Path | None) -> None:
-    """Print the report; store it with the figure if there is a folder."""
+def report(grid: Grid, path: Path | None) -> None:
+    """Print the report; store it with the figure if there is a path, to which the endings are added."""
     if grid.trials.empty:
         print("no draw is complete yet")
         return
     text = markdown(grid)
     print(text)
-    if folder is not None:
-        (folder / "quality.md").write_text(text, encoding="utf-8")
-        draw(grid, folder / "quality.png")
+    if path is not None:
+        path.with_suffix(".md").write_text(text, encoding="utf-8")
+        draw(grid, path.with_suffix(".png"))
 
 
 def markdown(grid: Grid) -> str:

@@ -18,6 +18,7 @@ import pandas as pd
 from sklearn import datasets
 from sklearn.decomposition import PCA
 
+from further_tables import SOURCES
 from sidelight.side.sampling import draw_links, rank_within
 
 SHIPPED = ("iris", "wine", "digits")
@@ -31,9 +32,15 @@ OTHERS = (
 )
 # "breast_cancer" is scikit-learn's (30 numbers), "breast_cancer_wisconsin" the older one of nine whole numbers.
 TABLES = (*SHIPPED, "breast_cancer", *OF_THE_PAPERS, *OTHERS)
+# Tables on which no default was chosen; `further_tables.py` fetches them.
+FURTHER = tuple(SOURCES)
 # Written down, so that what is stored can be reported where the tables are not at hand.
 TWO_CLASSES = frozenset(
-    ("breast_cancer", "haberman", "liver", "pima", "ionosphere", "breast_cancer_wisconsin", "sonar", "mushroom")
+    (
+        *("breast_cancer", "haberman", "liver", "pima", "ionosphere", "breast_cancer_wisconsin", "sonar", "mushroom"),
+        *("votes", "spam", "musk", "promoters", "banknotes", "cell_images", "dhfr", "body", "vertebrae", "credit"),
+        *("recurrence", "labor", "heart"),
+    )
 )
 MOST_ROWS = 1000
 

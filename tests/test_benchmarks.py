@@ -187,7 +187,7 @@ def test_an_error_scores_zero_and_is_counted(capsys):
 
 def test_a_stopped_run_continues_and_is_reported(tmp_path):
     chosen = ["--sets", "iris", "--situations", "10%", "nothing", "--draws", "0", "--methods", "KMeans"]
-    quality.run(quality.wanted_trials(quality.options().parse_args(chosen), ["KMeans"]), tmp_path, jobs=1)
+    quality.run(quality.wanted_trials(quality.read(chosen), ["KMeans"]), quality.grid(), tmp_path, jobs=1)
     trials = tmp_path / "quality.trials.csv"
     before = trials.read_text()
     trials.write_text(before + "iris,10%,SVC,0,0.5")  # stopped while it wrote
@@ -288,7 +288,7 @@ def test_demands_are_judged_by_the_trials(changed, broken):
 
 def test_the_report_and_the_page_are_made_from_the_stored_trials():
     results = Journal.of(quality.grid(), FOLDER / "results").results
-    grid = quality.judged_grid(results, quality.options().parse_args([]))
+    grid = quality.judged_grid(results, quality.read([]))
     assert pages.markdown(grid) == (FOLDER / "results" / "quality.md").read_text(encoding="utf-8")
     page = (FOLDER.parent / "docs" / "benchmarks.md").read_text(encoding="utf-8")
     assert pages.renewed(page, grid) == page

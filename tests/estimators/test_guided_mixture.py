@@ -58,6 +58,7 @@ def test_labels_are_respected_and_probabilities_are_probabilities():
         "forest",
         "neighbours",
         "dendrograms",
+        "cluster tree",
         "labelled Gaussians",
         "Gaussians",
         "mixture",

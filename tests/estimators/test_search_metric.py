@@ -4,8 +4,8 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
 from sidelight import BayesianMixture
-from sidelight.estimators.bayesian.metric import by_components
 from sidelight.estimators.starts.ward import ward_groups
+from sidelight.graphs.metric import by_components
 
 
 def stripes(seed, k=4, n=50, d=6, width=30.0):

@@ -93,3 +93,20 @@ def test_classes_that_are_branches_are_recognised():
     assert (opinion.rows.argmax(axis=1) == y).all()
     assert (opinion.held_out.argmax(axis=1) == y[rows]).all()
     np.testing.assert_allclose(opinion.rows.sum(axis=1), 1)
+
+
+def test_clusters_without_labels_learn_from_the_nearest_one_with_labels():
+    random = np.random.RandomState(0)
+    # Two pairs of clusters; one cluster of each pair has labels.
+    centres = np.array([[0.0, 0.0], [4.0, 0.0], [20.0, 0.0], [24.0, 0.0]])
+    clusters = np.repeat(np.arange(4), 20)
+    points = centres[clusters] + random.normal(size=(80, 2))
+    memberships = np.eye(4)[clusters]
+    expert = DendrogramExpert.of_clusters(View(points, points), memberships)
+    parts = expert.trees[0].cut(4)
+    assert all(len(np.unique(parts[clusters == k])) == 1 for k in range(4))
+    rows = np.array([0, 1, 2, 60, 61, 62])
+    lesson = Lesson(rows, np.array([0, 0, 0, 1, 1, 1]), np.ones(6), np.arange(6) % 3, 2)
+    opinion = expert.consult(View(points, points), lesson, random)
+    np.testing.assert_array_equal(opinion.rows.argmax(axis=1), clusters // 2)
+    np.testing.assert_array_equal(opinion.held_out.argmax(axis=1), lesson.codes)

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import approx_fprime
 from scipy.special import logsumexp
 
-from sidelight.experts.stack import LABEL_ERROR, HeldOut, combined, learn_weights, log_probability
+from sidelight.experts.stack import LABEL_ERROR, HeldOut, balanced, combined, learn_weights, log_probability
 
 
 def statements(seed: int = 0, n: int = 8, n_classes: int = 3) -> HeldOut:
@@ -52,7 +52,7 @@ def test_an_expert_that_knows_is_trusted_and_one_that_guesses_is_not():
     opinions = np.array([each - logsumexp(each, axis=1, keepdims=True) for each in (knows, guesses)])
     none = np.empty((0, 2), dtype=int)
     held = HeldOut(opinions, np.arange(200), codes, none, np.empty(0, dtype=bool), np.empty(0))
-    weights = learn_weights(held, (0.5, 0.5))
+    weights = learn_weights(held, np.array([0.5, 0.5]))
     assert weights[0] > 10 * weights[1]
     even, learned = (log_probability(combined(opinions, each), held)[0] for each in (np.array([0.5, 0.5]), weights))
     assert learned > even
@@ -67,11 +67,29 @@ def test_links_alone_teach_weights():
     pairs = random.randint(300, size=(200, 2))
     none = np.empty(0, dtype=int)
     held = HeldOut(opinions, none, none, pairs, codes[pairs[:, 0]] == codes[pairs[:, 1]], np.full(200, 0.02))
-    weights = learn_weights(held, (0.5, 0.5))
+    weights = learn_weights(held, np.array([0.5, 0.5]))
     assert weights[0] > 5 * weights[1]
 
 
 def test_without_statements_the_prior_decides():
     none = np.empty(0, dtype=int)
     held = HeldOut(np.empty((2, 0, 3)), none, none, np.empty((0, 2), dtype=int), np.empty(0, dtype=bool), np.empty(0))
-    assert learn_weights(held, (0.2, 0.3)) == pytest.approx([0.2, 0.3])
+    assert learn_weights(held, np.array([0.2, 0.3])) == pytest.approx([0.2, 0.3])
+
+
+def test_sure_experts_count_less_before_they_are_judged_and_all_together_as_much():
+    random = np.random.default_rng(0)
+    doubtful = np.log(random.dirichlet(np.full(3, 20.0), size=50))
+    sure = np.log(np.clip(random.dirichlet(np.full(3, 0.05), size=50), 1e-4, 1))
+    opinions = np.array([doubtful, doubtful, sure])
+    sureness = (opinions.max(axis=2) - opinions.mean(axis=2)).mean(axis=1)
+    prior = np.array([0.5, 0.1, 0.2])
+    weights = balanced(prior, opinions, 0)
+    assert weights @ sureness == pytest.approx(prior @ sureness)
+    # Experts that are equally sure keep their proportion; the surer one has less than before, but still says more.
+    assert weights[0] / weights[1] == pytest.approx(prior[0] / prior[1])
+    assert weights[2] < prior[2]
+    assert weights[2] / weights[1] > (prior[2] / prior[1]) * (sureness[1] / sureness[2])
+    np.testing.assert_allclose(balanced([0.3, 0.4], opinions[:2], 0), [0.3, 0.4])
+    # Many statements judge the experts themselves.
+    np.testing.assert_allclose(balanced(prior, opinions, 10**6), prior, rtol=1e-3)

@@ -9,7 +9,9 @@ node and s its probability to be split,
     P(node) = (1 − s) DM(node) + s P(left) P(right),
 
 and what a row may expect is the mean over the nodes above it, by the posterior probability that the cut is there. The
-trees are those of several random parts of the features; b is the one of two with the most evidence.
+trees are those of several random parts of the features; b is the one of two with the most evidence. One more tree, an
+expert of its own, joins the rows of each cluster of a mixture before it joins clusters, so that clusters without labels
+learn from those near to them.
 """
 
 from dataclasses import dataclass
@@ -23,12 +25,16 @@ from sidelight._typing import FloatArray, IntArray
 from sidelight.experts.expert import Lesson, Opinion, normalised
 from sidelight.experts.neighbours import NearestRowsOpinion
 from sidelight.experts.view import View
+from sidelight.graphs.metric import by_components
 
 _PRECISION = 0.3
 _RESOLUTIONS = (3.0, 10.0)
 # Tables of at most this many features keep them all in every tree, with random weights.
 _FEW_FEATURES = 8
 _NEW_ROW_NEIGHBOURS = 5
+# How far rows are moved towards the means of their clusters before the tree of clusters is grown, and its prior weight.
+_TOWARDS_MEANS = 0.7
+_CLUSTER_TREE_WEIGHT = 0.2
 
 
 class Join(NamedTuple):
@@ -187,6 +193,14 @@ class DendrogramExpert:
     def of(cls, view: View, random: np.random.RandomState, n_trees: int = 6) -> "DendrogramExpert":
         """Grow the trees, which statements do not change: rounds of learning share them."""
         return cls(tuple(ward_tree(random_part(view.features, random)) for _ in range(n_trees)))
+
+    @classmethod
+    def of_clusters(cls, view: View, memberships: FloatArray) -> "DendrogramExpert":
+        """Grow one tree of clusters and their rows, by distances as the clusters (n, clusters) see them."""
+        points = by_components(view.coordinates, np.ones(len(memberships)), memberships)
+        means = memberships.T @ points / np.maximum(memberships.sum(axis=0), np.finfo(float).tiny)[:, None]
+        moved = (1 - _TOWARDS_MEANS) * points + _TOWARDS_MEANS * memberships @ means
+        return cls((ward_tree(moved),), "cluster tree", _CLUSTER_TREE_WEIGHT)
 
     def consult(self, view: View, lesson: Lesson, random: np.random.RandomState) -> Opinion:
         """Read every tree through the labels; the opinion is the mean."""

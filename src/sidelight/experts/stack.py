@@ -20,6 +20,10 @@ LABEL_ERROR = 0.001
 # those of experts that have learned from fewer statements; where there are few of them this matters more.
 _STRENGTH, _MORE_WITH_FEW = 0.2, 5.0
 _LEAST_LOG_WEIGHT, _MOST_LOG_WEIGHT = np.log(1e-3), np.log(5.0)
+# How much less a sure expert counts before it is judged: its weight falls with this power of its sureness, and with half
+# of it where there are this many statements for each class.
+_SURENESS_POWER, _STATEMENTS = 0.4, 10.0
+_LEAST_SURENESS = 1e-6
 
 
 class HeldOut(NamedTuple):
@@ -43,6 +47,22 @@ class HeldOut(NamedTuple):
     pairs: IntArray
     same: BoolArray
     link_errors: FloatArray
+
+
+def balanced(prior_weights: Sequence[float], opinions: FloatArray, n_statements: int) -> FloatArray:
+    """Return prior weights (experts,) by which an expert that is surer than others counts less than it would.
+
+    What an expert adds to the scores is its weight times its log probabilities, so that one which is always sure, as
+    Gaussians in many dimensions are, outvotes all others where a few labels cannot yet judge it. The sureness s of an
+    expert is the mean distance of its largest log probability (experts, n, classes) from their mean; weights become
+    w s^-α, times what leaves Σ w s as it was. With more statements α falls, since these judge the experts.
+    """
+    few = _STATEMENTS * opinions.shape[2]
+    power = _SURENESS_POWER * few / (few + n_statements)
+    prior = np.asarray(prior_weights, dtype=float)
+    sureness = (opinions.max(axis=2) - opinions.mean(axis=2)).mean(axis=1) + _LEAST_SURENESS
+    lighter = prior * sureness**-power
+    return np.asarray(lighter * (prior @ sureness) / (lighter @ sureness))
 
 
 def combined(opinions: FloatArray, weights: FloatArray) -> FloatArray:
@@ -75,9 +95,9 @@ def log_probability(log_shares: FloatArray, held: HeldOut) -> tuple[float, Float
     return value, gradient + of_rows @ change
 
 
-def learn_weights(held: HeldOut, prior_weights: Sequence[float]) -> FloatArray:
+def learn_weights(held: HeldOut, prior_weights: FloatArray) -> FloatArray:
     """Return the weights that make the statements most probable, near the prior weights where statements are few."""
-    prior = np.log(np.asarray(prior_weights, dtype=float))
+    prior = np.log(prior_weights)
     n_statements = len(held.labelled) + len(held.pairs)
     strength = _STRENGTH + _MORE_WITH_FEW * held.opinions.shape[2] / max(n_statements, 1)
 

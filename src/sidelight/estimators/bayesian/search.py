@@ -16,9 +16,9 @@ from sidelight.estimators.base.conjugate_gaussians import (
 from sidelight.estimators.base.emission import emission_of
 from sidelight.estimators.base.model import Plan
 from sidelight.estimators.bayesian.components import label_sums, shrunk
-from sidelight.estimators.bayesian.metric import by_components
 from sidelight.estimators.starts.sample import STARTS, Sample, StartRows, statistics_of_groups
 from sidelight.estimators.starts.ward import ward_groups
+from sidelight.graphs.metric import by_components
 from sidelight.inference.agglomeration import Stage, agglomerate, highest, opening, worth_its_components
 from sidelight.inference.mixture import Mixture, MixtureState
 from sidelight.inference.protocols import AnyFamily

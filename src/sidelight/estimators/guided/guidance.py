@@ -148,6 +148,7 @@ def experts_of(view: View, memberships: FloatArray, random: np.random.RandomStat
         ForestExpert(),
         NeighbourExpert.of(view),
         DendrogramExpert.of(view, random),
+        DendrogramExpert.of_clusters(view, memberships),
         GaussianExpert("labelled Gaussians", 0.1, unlabelled_weight=0.0),
         GaussianExpert("Gaussians", 0.12, unlabelled_weight=0.1),
         ClusterExpert(memberships),

@@ -10,9 +10,9 @@ of a class that none of them has seen are given to one labelled class by some an
 less surprise where experts agree less than on labelled rows whose label they have not seen. And it depends on the
 labelled classes: where each of them is several clusters of the mixture, a cluster without labels may well be one more
 of theirs. Links between a group and the rest of the classes it is taken for count as well: cannot-links for the group,
-must-links against it. The groups that are chosen exceed what they need by the most, in sum. They are then divided where
-the tree divides labelled classes too (:mod:`~sidelight.estimators.guided.granularity`): several new classes may lie
-side by side.
+must-links against it, as far as the labelled classes do not lead one to expect them. The groups that are chosen exceed
+what they need by the most, in sum. They are then divided where the tree divides labelled classes too
+(:mod:`~sidelight.estimators.guided.granularity`): several new classes may lie side by side.
 """
 
 from collections.abc import Callable
@@ -54,8 +54,10 @@ _DISAGREEMENT = 2.0
 _MOST_LOG_RATIO = 1.0
 _LEAST_DOUBT = 0.02
 _BORDER = 3.0
-# What a link between a group and the rest of its class says, in nats, and how much all of them say at most.
-_LINK, _MOST_OF_LINKS = 2.0, 4.0
+# A row of a new class and one of another class are of one class with this probability: groups hold rows of others too.
+_SAME_ACROSS = 0.1
+# How sure experts may be that two rows are of one class, or of two; how much all links together say at most, in nats.
+_SUREST, _MOST_OF_LINKS = 0.95, 4.0
 # Labelled rows of all classes that count beside those of a class, as to how far experts agree on it.
 _OTHER_ROWS = 3.0
 _MOST_ROWS = 0.9
@@ -193,7 +195,7 @@ def _excess(rows: _Rows, groups: _Groups, taken: BoolArray) -> FloatArray:
     ratio = np.log((doubts + _LEAST_DOUBT * sizes) / (below @ rows.usual_doubts + _LEAST_DOUBT * sizes))
     saved = _DISAGREEMENT * np.clip(ratio, 0.0, _MOST_LOG_RATIO)
     price = _SEARCH_PRICE * np.log(n / np.maximum(sizes, 1.0)) + rows.added
-    most_of_links = min(_MOST_OF_LINKS, _LINK * np.count_nonzero(~rows.links.same))
+    most_of_links = _MOST_OF_LINKS * (~rows.links.same).any()
     possible = (surprise > _NEEDED_FAR + price - saved - most_of_links) & (strays <= _MOST_LABELS * expected)
     possible &= (sizes >= _LEAST_ROWS) & (sizes < _MOST_ROWS * n)
     excess = np.full(len(sizes), -1.0)
@@ -205,16 +207,23 @@ def _excess(rows: _Rows, groups: _Groups, taken: BoolArray) -> FloatArray:
         apart = min(separation(rows.points[members], rows.points[own]) for own in others)
         needed = max(_NEEDED_FAR, _NEEDED_NEAR - _SAVED * max(apart - _CUT_APART, 0.0))
         needed += price[number] - saved[number] * np.clip(apart - _BORDER, 0.0, 1.0)
-        excess[number] = surprise[number] + _said_by_links(rows.links, members, np.concatenate(others)) - needed
+        excess[number] = surprise[number] + _said_by_links(rows, members, np.concatenate(others)) - needed
     return excess
 
 
-def _said_by_links(links: Links, members: IntArray, others: IntArray) -> float:
-    """Return what links between two sets of rows say for their being of different classes, in nats."""
+def _said_by_links(rows: _Rows, members: IntArray, others: IntArray) -> float:
+    """Return what links between two sets of rows say for a class of the first ones, in nats.
+
+    It is the log ratio of their probability if the first are a class of their own to that by the labelled classes. So a
+    cannot-link says little on the border of two classes, where it is expected.
+    """
+    links = rows.links
     inside, outside = np.isin(links.pairs, members), np.isin(links.pairs, others)
     across = (inside[:, 0] & outside[:, 1]) | (inside[:, 1] & outside[:, 0])
-    for_a_class = np.count_nonzero(across & ~links.same) - np.count_nonzero(across & links.same)
-    return min(_LINK * for_a_class, _MOST_OF_LINKS)
+    first, second = links.pairs[across].T
+    same = (rows.shares[first] * rows.shares[second]).sum(axis=1).clip(1 - _SUREST, _SUREST)
+    ratios = np.where(links.same[across], _SAME_ACROSS / same, (1 - _SAME_ACROSS) / (1 - same))
+    return float(min(np.log(ratios).sum(), _MOST_OF_LINKS))
 
 
 def separation(group: FloatArray, others: FloatArray) -> float:

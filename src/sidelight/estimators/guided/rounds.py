@@ -22,7 +22,7 @@ from sidelight.estimators.guided.link_beliefs import (
 )
 from sidelight.experts.expert import Expert, LearnedExpert, floored
 from sidelight.experts.folds import lesson_of
-from sidelight.experts.stack import HeldOut, combined, learn_weights, log_probability
+from sidelight.experts.stack import HeldOut, balanced, combined, learn_weights, log_probability
 from sidelight.experts.view import View
 from sidelight.side import SideInformation
 
@@ -160,7 +160,8 @@ def consult(
         statements.same,
         link_errors(statements.side, error),
     )
-    prior_weights = [expert.prior_weight for expert in experts]
+    n_statements = len(labelled) + len(statements.pairs)
+    prior_weights = balanced([expert.prior_weight for expert in experts], rows, n_statements)
     weights = learn_weights(held, prior_weights)
     if link_confidence is None and len(statements.pairs):
         # Experts are trusted too little while wrong links are taken for right ones.
@@ -178,7 +179,7 @@ def consult(
         tuple(opinion.learned for opinion in opinions),
         weights,
         log_shares,
-        evidence / max(len(labelled) + len(statements.pairs), 1),
+        evidence / max(n_statements, 1),
         error,
         _accuracies(rows[:, labelled], statements.codes[labelled]),
         -rows[:, np.arange(len(log_shares)), log_shares.argmax(axis=1)].mean(axis=0),

@@ -86,7 +86,7 @@ class _CentredEvaluator(Evaluator[GaussianStatistics]):
         """Add the statistics of the block, weighted by responsibilities (components, rows)."""
         self._mass += responsibilities.sum(axis=1)
         # In many dimensions nearly all rows belong to one component, as far as floats can tell.
-        counted = responsibilities > _NEGLIGIBLE * responsibilities.max(axis=1, keepdims=True)
+        counted = responsibilities > _NEGLIGIBLE * responsibilities.max(axis=1, keepdims=True, initial=0.0)
         for k, weights in enumerate(responsibilities):
             rows = np.flatnonzero(counted[k])
             differences = self._differences[: len(rows)]
