@@ -72,8 +72,10 @@ def chromium():
 class Page:
     """A page of one annotator; everything that it complains about or asks for elsewhere is kept."""
 
-    def __init__(self, chromium, server, name, *, size=(1280, 860)):
-        self.context = chromium.new_context(viewport={"width": size[0], "height": size[1]}, accept_downloads=True)
+    def __init__(self, chromium, server, name, *, size=(1280, 860), touch=False):
+        self.context = chromium.new_context(
+            viewport={"width": size[0], "height": size[1]}, accept_downloads=True, has_touch=touch
+        )
         self.page = self.context.new_page()
         self.complaints, self.elsewhere = [], []
         self.page.on("console", lambda message: self.complaints.append(f"{message.type}: {message.text}"))
@@ -172,12 +174,15 @@ def test_the_whole_story_by_keys(chromium, server, hostile, tmp_path):
         Client(server, "watching").wait(lambda state, before=before: state["n_answers"] == before - 1)
     assert answered(server) == 15
 
+    ada.press("g")
+    ada.until("document.querySelector('.guess').textContent.includes('believes')")
     ada.press("n")
     page.keyboard.type("<b>a note</b>\u202e")
     ada.tab_to("dialog button[type=submit]")
     ada.press("Enter")
     ada.toast("Note kept")
     ada.until("document.querySelector('.notes')?.textContent.includes('<i>Ada</i>: <b>a note</b>')")
+    assert "believes" in page.locator(".guess").inner_text()  # the pair is the same, and not answered blind
     ada.press("l")
     page.keyboard.type("<em>kind</em>")
     ada.press("Enter")
@@ -229,6 +234,8 @@ def test_the_whole_story_by_keys(chromium, server, hostile, tmp_path):
     ada.press("Escape", *["Shift+ArrowLeft"] * 8, *["Shift+ArrowUp"] * 6, "Space", *["Shift+ArrowRight"] * 16, "Space")
     ada.press(*["Shift+ArrowDown"] * 12, "Space", *["Shift+ArrowLeft"] * 16, "Space", "Enter")
     ada.until("document.querySelector('.selection h2')?.textContent.includes('selected')")
+    ada.press("3", "2")  # the views have their keys on the map, too
+    page.wait_for_selector("#clusters", state="hidden")
     page.locator(".selection .primary").click()
     ada.until("document.querySelector('#questions:not([hidden]) .why')?.textContent.includes('selection')")
 
@@ -267,6 +274,25 @@ def test_two_people_at_once_agree_or_not(chromium, server):
     ben.close()
 
 
+def test_fingers_show_rows_and_move_the_map(chromium, server):
+    wait_for_fit(server)
+    fay = Page(chromium, server, "Fay", size=(390, 800), touch=True)
+    fay.page.locator("[data-view=map]").tap()
+    fay.page.wait_for_selector(".legend button")
+    box = fay.page.locator(".over").bounding_box()
+    x, y = place_of_first_row(server, box)
+    fay.page.touchscreen.tap(x, y)
+    fay.page.wait_for_selector(".tip strong")
+    before = fay.page.evaluate("document.querySelector('.points').toDataURL()")
+    fingers = fay.context.new_cdp_session(fay.page)
+    for kind, spread in (("touchStart", 20), ("touchMove", 60), ("touchMove", 100), ("touchEnd", None)):
+        points = [] if spread is None else [{"x": x, "y": y - spread, "id": 0}, {"x": x, "y": y + spread, "id": 1}]
+        fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    fay.until("before => document.querySelector('.points').toDataURL() !== before", arg=before)
+    assert "selected" not in fay.page.locator(".selection h2").inner_text()  # two fingers draw no line
+    fay.close()
+
+
 @pytest.fixture(scope="module")
 def axe(tmp_path_factory):
     """The text of axe-core, from the folder that SIDELIGHT_AXE names, or fetched by npm."""
@@ -291,7 +317,7 @@ def test_axe_finds_nothing(chromium, server, axe, size, scheme):
     for view, sign in zip(
         "12345", (".answers", ".legend button", ".cluster", ".verdict", "#people .card"), strict=True
     ):
-        eve.press(view)
+        eve.page.locator("#tabs button").nth(int(view) - 1).click()  # the pointer rests there
         eve.page.wait_for_selector(sign)
         if view == "3":
             eve.page.locator("#clusters summary").first.click()
