@@ -282,11 +282,12 @@ def test_a_worker_killed_in_a_pass_costs_at_most_that_pass(client):
 
 
 def test_the_command_line_on_a_cluster(client, tmp_path):
-    X = np.random.default_rng(5).normal(size=(200, 2)) + 7 * (np.arange(200) % 2)[:, None]
-    (tmp_path / "t").mkdir()
-    for number in range(2):
-        part = pd.DataFrame(X[100 * number : 100 * number + 100], columns=["a", "b"])
-        part.to_parquet(tmp_path / "t" / f"{number}.parquet", index=False)
+    X = np.random.default_rng(5).normal(size=(200, 2)) + 7 * (np.arange(200) < 80)[:, None]
+    (tmp_path / "t" / "more").mkdir(parents=True)
+    # Dask by itself would read these files in another order, and also the last one.
+    for number, name in enumerate(["more/9.parquet", "more/10.parquet", "0.parquet", "_old.parquet"]):
+        part = pd.DataFrame(X[60 * number : 60 * number + 60 + 20 * (number == 2)], columns=["a", "b"])
+        part.to_parquet(tmp_path / "t" / name, index=False)
     for name, options in (("here", []), ("there", ["--cluster", client.scheduler.address])):
         given = ["fit", str(tmp_path / "t"), "--clusters", "2", *options, "--checkpoint", str(tmp_path / f"{name}.c")]
         result = CliRunner().invoke(main, [*given, "-o", str(tmp_path / name)])
