@@ -100,7 +100,8 @@ class ParquetTable:
             if not parts or (n + size) * len(self.columns) > most_cells:
                 parts.append([])
                 n = 0
-            parts[-1].append(piece._replace(start=n, stop=n + size))
+            # Other processes may work in another folder.
+            parts[-1].append(_Piece(piece.file.absolute(), piece.group, n, n + size))
             n += size
         tables = [copy(self) for _ in parts]
         for table, pieces in zip(tables, parts, strict=True):
