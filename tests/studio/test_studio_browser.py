@@ -252,6 +252,34 @@ def test_the_whole_story_by_keys(chromium, server, hostile, tmp_path):
     ada.close()
 
 
+def test_questions_that_come_late_do_not_ask_again(chromium, server):
+    """A list that was asked for before an answer, and arrives after it, holds the question that was answered."""
+    wait_for_fit(server)
+    ivy = Page(chromium, server, "Ivy")
+    late = []
+
+    def hold_the_first(route):
+        if late:
+            route.continue_()
+        else:
+            late.append((route, route.fetch()))
+
+    ivy.page.route("**/api/questions?*", hold_the_first)
+    ivy.press("2", "1")
+    while not late:
+        ivy.page.wait_for_timeout(30)
+    pair, before = ivy.pair(), answered(server)
+    ivy.press("u")
+    Client(server, "watching").wait(lambda state: state["n_answers"] == before + 1)
+    ivy.page.wait_for_timeout(500)  # the page has heard of it
+    ((route, response),) = late
+    assert response.json()["questions"][0]["id_a"] in pair
+    route.fulfill(response=response)
+    ivy.page.wait_for_timeout(500)
+    assert ivy.pair() != pair
+    ivy.close()
+
+
 def test_two_people_at_once_agree_or_not(chromium, server):
     wait_for_fit(server)
     ada, ben = Page(chromium, server, ADA), Page(chromium, server, "Ben", size=(390, 800))

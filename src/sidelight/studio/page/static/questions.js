@@ -19,6 +19,7 @@ export class Questions {
     this.queue = [];
     this.sending = Promise.resolve();
     this.pending = new Set();
+    this.changes = 0;
     this.answered = 0;
     this.guessed = false;
     this.card = el("article", { class: "card question", "aria-live": "polite" });
@@ -44,7 +45,10 @@ export class Questions {
   }
 
   async show() {
-    this.take(await get(`/api/questions?number=${AHEAD}`));
+    const changes = this.changes;
+    const found = await get(`/api/questions?number=${AHEAD}`);
+    // What was asked for before an answer was known may have its question once more.
+    if (changes === this.changes) this.take(found);
   }
 
   changed(state) {
@@ -161,7 +165,8 @@ export class Questions {
 
   // One after the other, so that an undo follows the answer that it takes back.
   later(task) {
-    this.sending = this.sending.then(task, task);
+    this.changes += 1;
+    this.sending = this.sending.then(task, task).finally(() => { this.changes += 1; });
     return this.sending;
   }
 
