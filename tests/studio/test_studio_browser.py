@@ -160,8 +160,10 @@ def test_the_whole_story_by_keys(chromium, server, hostile, tmp_path):
     page = ada.page
     assert page.locator("#title").inner_text() == "<b>things.csv"
     wait_for_fit(server)
+    asked = []
     for number in range(20):
         pair = ada.pair()
+        asked.append(pair)
         ada.press("s" if group(pair[0]) == group(pair[1]) else "d")
         ada.until(f"pair => {PAIR}.some((one, at) => one.textContent !== pair[at])", arg=pair)
         if number == 9:
@@ -173,6 +175,7 @@ def test_the_whole_story_by_keys(chromium, server, hostile, tmp_path):
         ada.press("z")
         Client(server, "watching").wait(lambda state, before=before: state["n_answers"] == before - 1)
     assert answered(server) == 15
+    ada.until(f"pair => {PAIR}.every((one, at) => one.textContent === pair[at])", arg=asked[15])
 
     ada.press("g")
     ada.until("document.querySelector('.guess').textContent.includes('believes')")
