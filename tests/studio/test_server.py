@@ -85,13 +85,15 @@ def test_names_numbers_and_locks_stay_through_refits(ada):
 
 
 def test_clusters_are_merged_at_once_and_undo_parts_them(ada):
-    clusters = [one["key"] for one in ada.ask("/api/clusters")["clusters"]]
+    names = {one["key"]: one["name"] for one in ada.ask("/api/clusters")["clusters"]}
+    clusters = list(names)
     assert len(clusters) > 1
-    ada.ask("/api/merges", {"key": key(), "into": clusters[0], "cluster": clusters[1]})
-    merged = ada.ask("/api/clusters")["clusters"]
-    assert [one["key"] for one in merged] == [clusters[0], *clusters[2:]]
-    assert sum(one["size"] for one in merged) == 90
-    ada.ask("/api/undo", {"key": key()})
+    for into, cluster in (clusters[:2], clusters[1::-1]):
+        ada.ask("/api/merges", {"key": key(), "into": into, "cluster": cluster})
+        merged = ada.ask("/api/clusters")["clusters"]
+        assert {one["key"]: one["name"] for one in merged} == {one: names[one] for one in clusters if one != cluster}
+        assert sum(one["size"] for one in merged) == 90
+        assert ada.ask("/api/undo", {"key": key()})["undone"] == f"merged {names[cluster]} into {names[into]}"
     assert [one["key"] for one in ada.ask("/api/clusters")["clusters"]] == clusters
     assert refused(ada, "/api/merges", {"key": key(), "into": 1, "cluster": 1}).status == 409
     assert refused(ada, "/api/merges", {"key": key(), "into": 1, "cluster": 99}).status == 404

@@ -72,8 +72,10 @@ def chromium():
 class Page:
     """A page of one annotator; everything that it complains about or asks for elsewhere is kept."""
 
-    def __init__(self, chromium, server, name, *, size=(1280, 860)):
-        self.context = chromium.new_context(viewport={"width": size[0], "height": size[1]}, accept_downloads=True)
+    def __init__(self, chromium, server, name, *, size=(1280, 860), touch=False):
+        self.context = chromium.new_context(
+            viewport={"width": size[0], "height": size[1]}, accept_downloads=True, has_touch=touch
+        )
         self.page = self.context.new_page()
         self.complaints, self.elsewhere = [], []
         self.page.on("console", lambda message: self.complaints.append(f"{message.type}: {message.text}"))
@@ -158,8 +160,10 @@ def test_the_whole_story_by_keys(chromium, server, hostile, tmp_path):
     page = ada.page
     assert page.locator("#title").inner_text() == "<b>things.csv"
     wait_for_fit(server)
+    asked = []
     for number in range(20):
         pair = ada.pair()
+        asked.append(pair)
         ada.press("s" if group(pair[0]) == group(pair[1]) else "d")
         ada.until(f"pair => {PAIR}.some((one, at) => one.textContent !== pair[at])", arg=pair)
         if number == 9:
@@ -171,13 +175,17 @@ def test_the_whole_story_by_keys(chromium, server, hostile, tmp_path):
         ada.press("z")
         Client(server, "watching").wait(lambda state, before=before: state["n_answers"] == before - 1)
     assert answered(server) == 15
+    ada.until(f"pair => {PAIR}.every((one, at) => one.textContent === pair[at])", arg=asked[15])
 
+    ada.press("g")
+    ada.until("document.querySelector('.guess').textContent.includes('believes')")
     ada.press("n")
     page.keyboard.type("<b>a note</b>\u202e")
     ada.tab_to("dialog button[type=submit]")
     ada.press("Enter")
     ada.toast("Note kept")
     ada.until("document.querySelector('.notes')?.textContent.includes('<i>Ada</i>: <b>a note</b>')")
+    assert "believes" in page.locator(".guess").inner_text()  # the pair is the same, and not answered blind
     ada.press("l")
     page.keyboard.type("<em>kind</em>")
     ada.press("Enter")
@@ -229,6 +237,8 @@ def test_the_whole_story_by_keys(chromium, server, hostile, tmp_path):
     ada.press("Escape", *["Shift+ArrowLeft"] * 8, *["Shift+ArrowUp"] * 6, "Space", *["Shift+ArrowRight"] * 16, "Space")
     ada.press(*["Shift+ArrowDown"] * 12, "Space", *["Shift+ArrowLeft"] * 16, "Space", "Enter")
     ada.until("document.querySelector('.selection h2')?.textContent.includes('selected')")
+    ada.press("3", "2")  # the views have their keys on the map, too
+    page.wait_for_selector("#clusters", state="hidden")
     page.locator(".selection .primary").click()
     ada.until("document.querySelector('#questions:not([hidden]) .why')?.textContent.includes('selection')")
 
@@ -243,6 +253,30 @@ def test_the_whole_story_by_keys(chromium, server, hostile, tmp_path):
     ada.until("document.querySelector('#people')?.textContent.includes('<i>Ada</i>')")
     ada.until("document.querySelector('#people')?.textContent.includes('<b>a note</b>')")
     ada.close()
+
+
+def test_questions_that_come_late_do_not_ask_again(chromium, server):
+    """A list that was asked for before an answer, and arrives after it, holds the question that was answered."""
+    wait_for_fit(server)
+    ivy = Page(chromium, server, "Ivy")
+    late = []
+    ivy.page.route("**/api/questions?*", lambda route: late.append((route, None if late else route.fetch())))
+    ivy.press("2", "1")
+    while not late:
+        ivy.page.wait_for_timeout(30)
+    pair, before = ivy.pair(), answered(server)
+    ivy.press("u")
+    Client(server, "watching").wait(lambda state: state["n_answers"] == before + 1)
+    ivy.page.wait_for_timeout(500)  # the page has heard of it
+    route, response = late[0]
+    assert response.json()["questions"][0]["id_a"] in pair
+    route.fulfill(response=response)
+    ivy.page.wait_for_timeout(500)
+    press = "document.dispatchEvent(new KeyboardEvent('keydown', { key: 'u' }))"
+    assert ivy.page.evaluate(f"(() => {{ {press}; return {PAIR}.map((one) => one.textContent); }})()") != pair
+    for route, _ in late[1:]:
+        route.continue_()
+    ivy.close()
 
 
 def test_two_people_at_once_agree_or_not(chromium, server):
@@ -265,6 +299,25 @@ def test_two_people_at_once_agree_or_not(chromium, server):
     assert width <= 390
     ada.close()
     ben.close()
+
+
+def test_fingers_show_rows_and_move_the_map(chromium, server):
+    wait_for_fit(server)
+    fay = Page(chromium, server, "Fay", size=(390, 800), touch=True)
+    fay.page.locator("[data-view=map]").tap()
+    fay.page.wait_for_selector(".legend button")
+    box = fay.page.locator(".over").bounding_box()
+    x, y = place_of_first_row(server, box)
+    fay.page.touchscreen.tap(x, y)
+    fay.page.wait_for_selector(".tip strong")
+    before = fay.page.evaluate("document.querySelector('.points').toDataURL()")
+    fingers = fay.context.new_cdp_session(fay.page)
+    for kind, spread in (("touchStart", 20), ("touchMove", 60), ("touchMove", 100), ("touchEnd", None)):
+        points = [] if spread is None else [{"x": x, "y": y - spread, "id": 0}, {"x": x, "y": y + spread, "id": 1}]
+        fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    fay.until("before => document.querySelector('.points').toDataURL() !== before", arg=before)
+    assert "selected" not in fay.page.locator(".selection h2").inner_text()  # two fingers draw no line
+    fay.close()
 
 
 @pytest.fixture(scope="module")
@@ -291,7 +344,7 @@ def test_axe_finds_nothing(chromium, server, axe, size, scheme):
     for view, sign in zip(
         "12345", (".answers", ".legend button", ".cluster", ".verdict", "#people .card"), strict=True
     ):
-        eve.press(view)
+        eve.page.locator("#tabs button").nth(int(view) - 1).click()  # the pointer rests there
         eve.page.wait_for_selector(sign)
         if view == "3":
             eve.page.locator("#clusters summary").first.click()

@@ -194,6 +194,16 @@ def test_labels_of_a_large_table_are_not_in_memory(tmp_path, monkeypatch):
     np.testing.assert_array_equal(sl.load(tmp_path / "model").labels_, plain.labels_)
 
 
+def test_parts_are_the_table_in_order(tmp_path):
+    X, _ = numbers(1000)
+    folder = write(tmp_path / "t", pd.DataFrame(X, columns=list("abc")), 400, row_group_size=150)
+    table = ParquetTable(folder, columns=["b", "a"])
+    parts = table.parts(2 * 300)
+    assert [part.shape for part in parts] == [(300, 2), (250, 2), (250, 2), (200, 2)]
+    np.testing.assert_array_equal(pd.concat([part.frame() for part in parts]), X[:, [1, 0]])
+    assert [part.shape[0] for part in table.parts(1)] == [150, 150, 100, 150, 150, 100, 150, 50]
+
+
 class TestErrors:
     def folder(self, tmp_path, frames):
         for number, frame in enumerate(frames):
@@ -222,12 +232,18 @@ class TestErrors:
         with pytest.raises(ValueError, match=r"1\.parquet: column 'a' holds .*string"):
             ParquetTable(folder)
 
-    def test_whole_numbers_beside_floats_and_files_without_rows(self, tmp_path):
-        folder = self.folder(
-            tmp_path, [pd.DataFrame({"a": [1.5]}), pd.DataFrame({"a": [2.0]})[:0], pd.DataFrame({"a": [3]})]
-        )
-        values = ParquetTable(folder).encoded(Schema.uniform("gaussian", 1)).take(slice(0, 2))
-        np.testing.assert_array_equal(values, [[1.5], [3.0]])
+    @pytest.mark.parametrize("cells", [[[1.5], [3]], [[3], [1.5]], [[None], [3], [1.5]], [[3], [None], [1.5]]])
+    def test_whole_numbers_beside_floats_and_files_without_cells(self, tmp_path, cells):
+        frames = [pd.DataFrame({"a": cells[0]}), pd.DataFrame({"a": [2.0]})[:0]]
+        table = ParquetTable(self.folder(tmp_path, [*frames, *(pd.DataFrame({"a": one}) for one in cells[1:])]))
+        values = table.encoded(Schema.uniform("gaussian", 1)).take(slice(0, len(cells)))
+        np.testing.assert_array_equal(values, np.array(cells, dtype=float))
+
+    def test_words_of_several_types(self, tmp_path):
+        words = [["x", "y"], [None, None], ["z", "x"]]
+        frames = [pd.DataFrame({"a": [1.0, 2.0], "b": pd.Series(words[0], dtype="category")})]
+        folder = self.folder(tmp_path, [*frames, *(pd.DataFrame({"a": [1.0, 2.0], "b": one}) for one in words[1:])])
+        assert ParquetTable(folder).frame()["b"].astype(object).fillna("-").tolist() == ["x", "y", "-", "-", "z", "x"]
 
     def test_nothing_to_read(self, tmp_path):
         with pytest.raises(ValueError, match=r"holds no file whose name ends in \.parquet"):

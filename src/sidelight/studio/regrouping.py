@@ -22,24 +22,23 @@ def regrouped(fit: Fit, aliases: Mapping[int, int]) -> Fit:
     views: dict[int, ClusterView] = {}
     for view in fit.clusters:
         key = aliases.get(view.key, view.key)
-        views[key] = _joined(views[key], view, key) if key in views else view._replace(key=key)
+        views[key] = _joined(views[key], view) if key in views else view
+    names = {view.key: view.name for view in fit.clusters}
     return fit._replace(
         keys=keys,
         places=column[fit.places].astype(np.int32),
         posterior=posterior,
-        clusters=sorted(views.values(), key=lambda view: view.key),
+        # The name is that of the cluster which the others were merged into.
+        clusters=[views[key]._replace(key=key, name=names.get(key, views[key].name)) for key in sorted(views)],
         prepared=_splits_of(fit.prepared, column),
     )
 
 
-def _joined(one: ClusterView, other: ClusterView, key: int) -> ClusterView:
-    """Return two clusters as one; the name is that of the cluster the other was merged into."""
-    named = one if one.key == key else other
+def _joined(one: ClusterView, other: ClusterView) -> ClusterView:
+    """Return two clusters as one."""
     larger = one if one.size >= other.size else other
     size = one.size + other.size
     return larger._replace(
-        key=key,
-        name=named.name,
         size=size,
         certainty=(one.size * one.certainty + other.size * other.certainty) / size,
         histograms=[

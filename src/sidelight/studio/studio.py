@@ -209,12 +209,11 @@ class Studio:
             return read(self._ledger)
 
     def name_of(self, key: int) -> str:
-        """Return the name of a cluster: the one that was given, else that of the fit."""
+        """Return the name of a cluster, also of one that was merged: the one that was given, else that of the fit."""
         with self._lock:
-            given = self._ledger.names().get(key)
+            given, fit = self._ledger.names().get(key), self._fit
         if given is not None:
             return given
-        fit = self.fit
         view = None if fit is None else fit.cluster(key)
         return f"cluster {key}" if view is None else view.name
 

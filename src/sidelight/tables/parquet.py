@@ -1,9 +1,9 @@
 """A Parquet file, or a folder of them, as a table that is read part by part and is never in memory whole."""
 
-import json
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -15,6 +15,7 @@ from sidelight._typing import AnyArray, IntArray
 from sidelight.tables.encoding import encode
 from sidelight.tables.forward_reader import ForwardReader
 from sidelight.tables.held_rows import HeldRows
+from sidelight.tables.parquet_types import SeenTypes, arrow, refuse_nested, schema_of, without_index
 from sidelight.tables.schema import Schema
 from sidelight.tables.schema_sample import SAMPLE_ROWS, WHOLE_ROWS, frame_shows_new
 from sidelight.tables.table import CHUNK_ROWS, Rows, row_ranges
@@ -66,22 +67,50 @@ class ParquetTable:
         self.path = Path(path)
         files = _files(self.path)
         first = _opened(files[0])
-        metadata, index = _without_index(first.schema_arrow.metadata or {})
+        metadata, index = without_index(first.schema_arrow.metadata or {})
         self.columns = _chosen(self.path, [name for name in first.schema_arrow.names if name not in index], columns)
-        self._schema = _arrow().schema([first.schema_arrow.field(name) for name in self.columns], metadata=metadata)
-        _refuse_nested(self.path, self._schema)
+        seen = {name: SeenTypes() for name in self.columns}
         pieces: list[_Piece] = []
         for file in files:
-            pieces.extend(self._pieces_of(file, pieces[-1].stop if pieces else 0))
-        self._pieces = [piece for piece in pieces if piece.stop > piece.start]
-        self._starts = [piece.start for piece in self._pieces]
+            pieces.extend(self._pieces_of(file, pieces[-1].stop if pieces else 0, seen))
+        kinds = {name: one.common() for name, one in seen.items()}
+        self._schema = schema_of(first.schema_arrow, kinds, metadata)
+        refuse_nested(self.path, self._schema)
+        self._take([piece for piece in pieces if piece.stop > piece.start])
         if not self._pieces:
             raise ValueError(f"{self.path} has no rows; at least one is needed.")
+
+    def _take(self, pieces: list[_Piece]) -> None:
+        self._pieces, self._starts = pieces, [piece.start for piece in pieces]
 
     @property
     def shape(self) -> tuple[int, int]:
         """Number of rows and of columns."""
         return self._pieces[-1].stop, len(self.columns)
+
+    def parts(self, most_cells: int) -> list["ParquetTable"]:
+        """Return tables of neighbouring groups of rows, in order, which can be sent to other processes.
+
+        None has more cells than this, unless one group of rows has.
+        """
+        parts: list[list[_Piece]] = []
+        n = 0
+        for piece in self._pieces:
+            size = piece.stop - piece.start
+            if not parts or (n + size) * len(self.columns) > most_cells:
+                parts.append([])
+                n = 0
+            # Other processes may work in another folder.
+            parts[-1].append(_Piece(piece.file.absolute(), piece.group, n, n + size))
+            n += size
+        tables = [copy(self) for _ in parts]
+        for table, pieces in zip(tables, parts, strict=True):
+            table._take(pieces)
+        return tables
+
+    def frame(self) -> Any:
+        """Return all rows as a data frame."""
+        return _concatenated([batch.to_pandas() for _, batch in self.batches()])
 
     def __repr__(self) -> str:
         n_files, (n, d) = len({piece.file for piece in self._pieces}), self.shape
@@ -97,7 +126,7 @@ class ParquetTable:
         """Return a data frame of some rows that shows what each column is: all rows of a small table."""
         n = self.shape[0]
         if n <= WHOLE_ROWS:
-            return _concatenated([batch.to_pandas() for _, batch in self.batches()])
+            return self.frame()
         chosen = np.arange(n)[rows_to_look_at(n, SAMPLE_ROWS)]
         few = _concatenated([batch.to_pandas() for batch in self.picked(chosen)])
         shows_new = frame_shows_new(few)
@@ -149,13 +178,13 @@ class ParquetTable:
             for batch in _opened(piece.file).iter_batches(
                 size, row_groups=[piece.group], columns=list(self.columns), use_threads=False
             ):
-                table = _arrow().Table.from_batches([batch]).select(list(self.columns))
+                table = arrow().Table.from_batches([batch]).select(list(self.columns))
                 same = table.schema.types == self._schema.types
                 yield (table if same else table.cast(self._schema, safe=False)).replace_schema_metadata(
                     self._schema.metadata
                 )
 
-    def _pieces_of(self, file: Path, start: int) -> Iterator[_Piece]:
+    def _pieces_of(self, file: Path, start: int, seen: Mapping[str, SeenTypes]) -> Iterator[_Piece]:
         """Yield the groups of rows of a file, whose columns must be those of the first."""
         opened = _opened(file)
         found = {field.name: field.type for field in opened.schema_arrow}
@@ -165,12 +194,14 @@ class ParquetTable:
                 f"{file} has no column {some_of(absent)}, which other files of {self.path} have; take the file "
                 "away, or name the columns that all of them have with ParquetTable(…, columns=[…])."
             )
-        for column in self._schema:
-            if _sort_of(found[column.name]) != _sort_of(column.type):
+        for name, before in seen.items():
+            other = before.of_another_sort(found[name])
+            if other is not None:
                 raise ValueError(
-                    f"{file}: column {column.name!r} holds {found[column.name]}, but {column.type} in the first file "
-                    f"of {self.path}; write the files with one type for each column."
+                    f"{file}: column {name!r} holds {found[name]}, but {other.kind} in {other.file}; write the files "
+                    "with one type for each column."
                 )
+            before.kinds.setdefault(found[name], file)
         for group in range(opened.metadata.num_row_groups):
             stop = start + opened.metadata.row_group(group).num_rows
             yield _Piece(file, group, start, stop)
@@ -273,16 +304,9 @@ class EncodedParquet:
         return values
 
 
-def _arrow(part: str | None = None) -> Any:
-    try:
-        return import_module("pyarrow" if part is None else f"pyarrow.{part}")
-    except ImportError as error:
-        raise ImportError("Parquet files need pyarrow and pandas: pip install sidelight[table]") from error
-
-
 def _opened(file: Path) -> Any:
     with _reading(file):
-        return _arrow("parquet").ParquetFile(file)
+        return arrow("parquet").ParquetFile(file)
 
 
 class _reading:  # noqa: N801
@@ -295,7 +319,7 @@ class _reading:  # noqa: N801
         pass
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, _arrow().ArrowException) or (isinstance(error, OSError) and not error.errno):
+        if isinstance(error, arrow().ArrowException) or (isinstance(error, OSError) and not error.errno):
             reason = str(error).splitlines()[0].rstrip(".")
             raise ValueError(f"{self._file} cannot be read as Parquet: {reason}. Write it again.") from error
 
@@ -334,51 +358,19 @@ def _chosen(path: Path, names: Sequence[str], wanted: Sequence[str] | None) -> t
     return chosen
 
 
-def _sort_of(kind: Any) -> str:
-    """Return what an arrow type is to a table: types of one sort are converted into each other."""
-    types = _arrow().types
-    if types.is_dictionary(kind):
-        kind = kind.value_type
-    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
-        return "numbers"
-    if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
-        return "text"
-    return str(kind)
-
-
-def _without_index(metadata: dict[bytes, bytes]) -> tuple[dict[bytes, bytes], list[str]]:
-    """Return what pandas notes about columns without what it says of an index, and the columns that are one."""
-    if b"pandas" not in metadata:
-        return metadata, []
-    noted = json.loads(metadata[b"pandas"])
-    index = [name for name in noted["index_columns"] if isinstance(name, str)]
-    return {**metadata, b"pandas": json.dumps({**noted, "index_columns": []}).encode()}, index
-
-
-def _refuse_nested(path: Path, schema: Any) -> None:
-    types = _arrow().types
-    for column in schema:
-        kind = column.type.value_type if types.is_dictionary(column.type) else column.type
-        if any(is_of(kind) for is_of in (types.is_nested, types.is_binary, types.is_large_binary)):
-            raise ValueError(
-                f"{path}: column {column.name!r} holds {column.type}, which no family describes; leave it out with "
-                "ParquetTable(…, columns=[…])."
-            )
-
-
 def _concatenated(frames: list[Any]) -> Any:
     return import_module("pandas").concat(frames, ignore_index=True)
 
 
 def _is_plain(batch: Any, schema: Schema) -> bool:
     """Say whether cells are numbers as they come: floats, of columns without categories."""
-    floats = all(_arrow().types.is_floating(kind) for kind in batch.schema.types)
+    floats = all(arrow().types.is_floating(kind) for kind in batch.schema.types)
     return floats and schema.powers is None and all(found is None for found in schema.categories)
 
 
 def _plain_numbers(batch: Any) -> AnyArray:
     """Return columns of floats side by side, NaN where a cell is missing; single precision if all are."""
-    single = all(_arrow().types.is_float32(kind) for kind in batch.schema.types)
+    single = all(arrow().types.is_float32(kind) for kind in batch.schema.types)
     values = np.empty(batch.shape, dtype=np.float32 if single else np.float64)
     for number, column in enumerate(batch.itercolumns()):
         values[:, number] = column.to_numpy()

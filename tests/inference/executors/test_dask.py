@@ -281,20 +281,22 @@ def test_a_worker_killed_in_a_pass_costs_at_most_that_pass(client):
     assert client.run_on_scheduler(tasks_begun) - n_undisturbed <= n_undisturbed + 2
 
 
-def test_the_command_line_on_a_cluster(client, tmp_path):
-    X = np.random.default_rng(5).normal(size=(200, 2)) + 7 * (np.arange(200) % 2)[:, None]
-    (tmp_path / "t").mkdir()
-    for number in range(2):
-        part = pd.DataFrame(X[100 * number : 100 * number + 100], columns=["a", "b"])
-        part.to_parquet(tmp_path / "t" / f"{number}.parquet", index=False)
+def test_the_command_line_on_a_cluster(client, tmp_path, monkeypatch):
+    X = np.random.default_rng(5).normal(size=(200, 2)) + 7 * (np.arange(200) < 80)[:, None]
+    (tmp_path / "t" / "more").mkdir(parents=True)
+    # Dask by itself would read these files in another order, and also the last one.
+    for number, name in enumerate(["more/9.parquet", "more/10.parquet", "0.parquet", "_old.parquet"]):
+        part = pd.DataFrame(X[60 * number : 60 * number + 60 + 20 * (number == 2)], columns=["a", "b"])
+        part.to_parquet(tmp_path / "t" / name, index=False)
+    monkeypatch.chdir(tmp_path)  # the workers are elsewhere
     for name, options in (("here", []), ("there", ["--cluster", client.scheduler.address])):
-        given = ["fit", str(tmp_path / "t"), "--clusters", "2", *options, "--checkpoint", str(tmp_path / f"{name}.c")]
+        given = ["fit", "t", "--clusters", "2", *options, "--checkpoint", str(tmp_path / f"{name}.c")]
         result = CliRunner().invoke(main, [*given, "-o", str(tmp_path / name)])
         assert result.exit_code == 0, result.output
         assert list((tmp_path / f"{name}.c").glob("pass-*"))
     assert (tmp_path / "here" / "clusters.csv").read_text() == (tmp_path / "there" / "clusters.csv").read_text()
     for name, options in (("here", []), ("there", ["--cluster", client.scheduler.address])):
-        given = ["predict", str(tmp_path / "here"), str(tmp_path / "t"), *options, "-o", str(tmp_path / f"{name}.csv")]
+        given = ["predict", str(tmp_path / "here"), "t", *options, "-o", str(tmp_path / f"{name}.csv")]
         result = CliRunner().invoke(main, given)
         assert result.exit_code == 0, result.output
     assert (tmp_path / "here.csv").read_text() == (tmp_path / "there.csv").read_text()

@@ -164,7 +164,10 @@ def _read(request: FitRequest, images: Path | None, terminal: Terminal) -> _Read
     if request.table.suffix == _ENDING:
         raise Refusal(f"{request.table} is a project; add --resume to go on with it.")
     if request.id_column is None:
-        raise Refusal("questions name rows by their ids: say with --id-column which column holds them.")
+        raise Refusal(
+            "questions name rows by their ids: say with --id-column which column holds them. Where none does, add one "
+            "that numbers the rows."
+        )
     with terminal.progress(f"reading {request.table}"), terminal.warnings_as_notes():
         frame, given = read_fit_input(request)
         file = open_table(request.table, request.encoding)

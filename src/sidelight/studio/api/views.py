@@ -245,12 +245,12 @@ def action_words(studio: Studio, action: Action) -> str:
         case Note():
             return f"note on {' and '.join(str(ids[row]) for row in action.rows)}: {action.text}"
         case Name():
-            return f"named cluster {action.cluster} {action.name}"
+            return f"named a cluster {action.name}"
         case Merge():
-            return f"merged cluster {action.cluster} into {action.into}"
+            return f"merged {studio.name_of(action.cluster)} into {studio.name_of(action.into)}"
         case Lock():
-            return f"locked cluster {action.cluster}"
+            return f"locked {studio.name_of(action.cluster)}"
         case Unlock():
-            return f"unlocked cluster {action.cluster}"
+            return f"unlocked {studio.name_of(action.cluster)}"
         case Undo():
             return f"took back event {action.event}"

@@ -34,7 +34,7 @@ export function show(name) {
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (document.getElementById("dialog").open || /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)) return;
-  if (event.key >= "1" && event.key <= "5" && event.target.tagName !== "CANVAS") {
+  if (event.key >= "1" && event.key <= "5") {
     show(names[Number(event.key) - 1]);
     event.preventDefault();
   } else if (event.key.toLowerCase() === "z" && shown !== "questions" && !event.repeat) {

@@ -1,7 +1,7 @@
 // Clusters as cards: what makes them, examples, and what can be done with them.
 
 import { get, newKey, post } from "./api.js";
-import { ask, counted, el, grouped, percent, replace, said, toast } from "./dom.js";
+import { ask, counted, el, grouped, percent, replace, said, toast, unbroken } from "./dom.js";
 
 export class Clusters {
   constructor(root, project, goToQuestions) {
@@ -37,7 +37,7 @@ export class Clusters {
     return el("article", { class: "card cluster", "data-key": cluster.key, "aria-label": cluster.name, style: { "--colour": cluster.colour } },
       el("header", {}, el("h3", {}, el("i", { class: "swatch", "aria-hidden": "true" }), said(cluster.name), cluster.locked ? el("span", { class: "tag" }, "locked") : null),
         el("p", { class: "figures" }, `${counted(cluster.size, "row")}, ${percent(cluster.share)} of all · ${percent(cluster.certainty)} certain`, cluster.n_labels ? ` · ${counted(cluster.n_labels, "label")}` : "")),
-      el("ul", { class: "words" }, cluster.words.length ? cluster.words.map((word) => el("li", {}, said(word))) : el("li", {}, "nothing sets it apart clearly")),
+      el("ul", { class: "words" }, cluster.words.length ? cluster.words.map((word) => el("li", {}, said(unbroken(word)))) : el("li", {}, "nothing sets it apart clearly")),
       el("div", { class: "histograms" }, cluster.histograms.map((one) => this.histogram(one))),
       examples("typical", "Typical rows", cluster.typical), examples("doubtful", "Least certain rows", cluster.doubtful),
       el("div", { class: "row actions", role: "group", "aria-label": `What to do with ${cluster.name}` },
@@ -50,10 +50,11 @@ export class Clusters {
     const own = Math.max(...inside, 1);
     const width = 120 / bins.length;
     const top = inside.indexOf(own);
-    const bars = bins.map((bin, at) => [
+    const bars = bins.map((bin, at) => el("svg:g", {}, el("svg:title", {}, `${bin}: ${grouped(inside[at])} of ${grouped(all[at])}`),
       el("svg:rect", { class: "of-all", x: at * width, y: 36 - (34 * all[at]) / most, width: Math.max(width - 1, 0.5), height: (34 * all[at]) / most }),
       el("svg:rect", { class: "of-cluster", x: at * width, y: 36 - (34 * inside[at]) / own, width: Math.max(width - 1, 0.5), height: (34 * inside[at]) / own }),
-    ]);
+      el("svg:rect", { class: "of-none", x: at * width, y: 0, width, height: 36 }),
+    ));
     return el("figure", {}, el("svg:svg", { viewBox: "0 0 120 36", role: "img", "aria-label": `${column}: most often ${bins[top]}` }, bars), el("figcaption", {}, said(column)));
   }
 

@@ -22,13 +22,18 @@ export function replace(node, ...children) {
   node.replaceChildren(...children.flat(Infinity).filter(Boolean));
 }
 
+// Between a number and its sign; lines do not break there.
+const THIN_SPACE = "\u202f";
+
 export const percent = (share) => {
-  if (share > 0 && share < 0.01) return "<1%";
-  if (share > 0.99 && share < 1) return ">99%";
-  return `${Math.round(100 * share)}%`;
+  const shown = share > 0 && share < 0.01 ? "<1" : share > 0.99 && share < 1 ? ">99" : Math.round(100 * share);
+  return `${shown}${THIN_SPACE}%`;
 };
 
-export const grouped = (number) => number.toLocaleString("en").replaceAll(",", "\u202f");
+// Words of the server, with their signs of per cent at their numbers.
+export const unbroken = (words) => words.replaceAll(" %", `${THIN_SPACE}%`);
+
+export const grouped = (number) => number.toLocaleString("en").replaceAll(",", THIN_SPACE);
 
 export const counted = (number, noun, plural) => `${grouped(number)} ${number === 1 ? noun : plural ?? `${noun}s`}`;
 

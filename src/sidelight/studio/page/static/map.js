@@ -2,10 +2,13 @@
 
 import { get, getArrays, newKey, post } from "./api.js";
 import { ask, counted, el, grouped, percent, replace, said, toast } from "./dom.js";
+import { followPointers } from "./gestures.js";
 import { drawPoints, Grid, hexToRgb, inside } from "./raster.js";
 
 const MOST_SELECTED = 20000;
 const MOST_LABELLED = 1000;
+// How statements are drawn.
+const KEY = [["same", "same"], ["different", "different"], ["labelled", "label"], ["broken", "broken"]];
 
 export class MapView {
   constructor(root, project, goToQuestions) {
@@ -30,9 +33,9 @@ export class MapView {
     this.withLinks = el("input", { type: "checkbox", checked: true, onchange: () => this.drawOver() });
     const tool = (text, label, act) => el("button", { type: "button", class: "quiet", "aria-label": label, onclick: act }, text);
     this.tools = el("div", { class: "tools" }, tool("+", "Zoom in", () => this.zoom(1.4)), tool("−", "Zoom out", () => this.zoom(1 / 1.4)),
-      tool("Fit", "Fit everything", () => this.reset()), el("label", {}, this.withLinks, " statements"));
-    this.stage = el("div", { class: "stage card" }, this.canvas, this.over, this.tip, this.tools);
-    replace(root, el("div", { class: "map" }, this.stage, el("div", { class: "aside" }, this.legend, this.panel)), this.said);
+      tool("Fit", "Fit everything", () => this.reset()), el("label", {}, this.withLinks, " statements"), el("ul", { class: "key" }, KEY.map(([kind, words]) => el("li", { class: kind }, words))));
+    this.stage = el("div", { class: "stage card" }, this.canvas, this.over, this.tip);
+    replace(root, el("div", { class: "map" }, el("div", {}, this.tools, this.stage), el("div", { class: "aside" }, this.legend, this.panel)), this.said);
     this.listen();
     new ResizeObserver(() => this.resize()).observe(this.stage);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
@@ -213,57 +216,26 @@ export class MapView {
 
   // --- pointer and keys
 
-  at(event) {
-    const box = this.over.getBoundingClientRect();
-    return [(event.clientX - box.left) * this.ratio, (event.clientY - box.top) * this.ratio];
-  }
-
   listen() {
     const over = this.over;
-    let mode = null;
-    let from = null;
-    over.addEventListener("pointerdown", (event) => {
-      if (!this.points) return;
-      over.setPointerCapture(event.pointerId);
-      mode = event.shiftKey || event.button === 1 ? "move" : "lasso";
-      from = this.at(event);
-      if (mode === "lasso") this.lasso = [this.toMap(...from)];
-    });
-    over.addEventListener("pointermove", (event) => {
-      if (!this.points) return;
-      const here = this.at(event);
-      if (mode === "move") {
-        this.view.dx += here[0] - from[0];
-        this.view.dy += here[1] - from[1];
-        from = here;
-        this.draw();
-      } else if (mode === "lasso") {
-        this.lasso.push(this.toMap(...here));
+    followPointers(over, {
+      ready: () => Boolean(this.points),
+      pixels: () => this.ratio,
+      hover: (place) => this.hover(place && this.toMap(...place)),
+      tap: (place) => {
+        this.dropLasso();
+        this.hover(this.toMap(...place));
+      },
+      begin: (place) => { this.lasso = [this.toMap(...place)]; },
+      go: (place) => {
+        this.lasso.push(this.toMap(...place));
         this.drawOver();
-      } else {
-        this.hover(this.toMap(...here));
-      }
+      },
+      end: () => this.closeLasso(),
+      leave: () => this.dropLasso(),
+      move: (right, down) => this.move(right, down),
+      zoom: (by, place) => this.zoom(by, place),
     });
-    over.addEventListener("pointerup", (event) => {
-      const was = mode;
-      mode = null;
-      if (was !== "lasso") return;
-      const [x, y] = this.at(event);
-      if (Math.hypot(x - from[0], y - from[1]) < 4 && this.lasso.length < 4) {
-        this.lasso = [];
-        this.hover(this.toMap(x, y));
-        this.drawOver();
-      } else {
-        this.closeLasso();
-      }
-    });
-    over.addEventListener("pointerleave", () => {
-      if (!mode) this.hover(null);
-    });
-    over.addEventListener("wheel", (event) => {
-      event.preventDefault();
-      this.zoom(Math.exp(-event.deltaY / 400), this.at(event));
-    }, { passive: false });
     over.addEventListener("focus", () => this.drawOver());
     over.addEventListener("blur", () => this.drawOver());
     over.addEventListener("keydown", (event) => {
@@ -295,6 +267,12 @@ export class MapView {
     this.draw();
   }
 
+  move(right, down) {
+    this.view.dx += right;
+    this.view.dy += down;
+    this.draw();
+  }
+
   async hover(point, aloud = false) {
     const row = point && this.grid ? this.grid.nearest(...point, (9 * this.ratio) / this.view.sx, (9 * this.ratio) / this.view.sy) : -1;
     if (row === this.hovered) return;
@@ -319,6 +297,11 @@ export class MapView {
 
   // --- selection
 
+  dropLasso() {
+    this.lasso = [];
+    this.drawOver();
+  }
+
   clear() {
     this.lasso = [];
     this.selected = [];
@@ -337,7 +320,9 @@ export class MapView {
   showSelection() {
     const rows = this.selected;
     if (!rows.length) {
-      replace(this.panel, el("h2", {}, "Selection"), el("p", { class: "hint" }, "Draw a line around rows to select them. Shift and drag moves the map, the wheel zooms."));
+      replace(this.panel, el("h2", {}, "Selection"), el("p", { class: "hint" }, matchMedia("(pointer: coarse)").matches
+        ? "Draw a line around rows to select them. Tap a row to see it. Two fingers move the map and zoom."
+        : "Draw a line around rows to select them. Shift and drag moves the map, the wheel zooms."));
       return;
     }
     const sizes = new Map();

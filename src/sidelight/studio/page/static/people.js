@@ -33,6 +33,6 @@ export class People {
         el("td", {}, Object.entries(one.relations).map(([name, relation], at) => [at ? ", " : "", said(name), `: ${relation}`])))))) : null,
       doubts.length ? el("article", { class: "card" }, el("h3", {}, "Probably wrong"), table("Probably wrong", ["one row", "other row", "answer", "by", "odds"], doubts.map((one) => el("tr", {}, el("th", { scope: "row" }, said(one.id_a)), el("td", {}, said(one.id_b)),
         el("td", {}, one.said), el("td", {}, said(one.annotator)), el("td", {}, `${one.odds < 100 ? one.odds.toFixed(1) : "over 100"} to 1`))))) : null,
-      el("article", { class: "card" }, el("h3", {}, "The last things done"), el("ol", { class: "history" }, events.map((one) => el("li", {}, el("time", { datetime: new Date(1000 * one.time).toISOString() }, new Date(1000 * one.time).toLocaleTimeString()), " ", said(one.annotator), " ", said(one.words.slice(0, 300)))))));
+      el("article", { class: "card" }, el("h3", {}, "The last things done"), el("ol", { class: "history" }, events.map((one) => el("li", {}, el("time", { datetime: new Date(1000 * one.time).toISOString() }, new Date(1000 * one.time).toLocaleTimeString()), el("strong", {}, said(one.annotator)), said(one.words.slice(0, 300)))))));
   }
 }

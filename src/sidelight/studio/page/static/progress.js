@@ -1,7 +1,7 @@
 // How far the work is, and everything to take home.
 
 import { get } from "./api.js";
-import { counted, el, grouped, percent, replace, said } from "./dom.js";
+import { counted, el, grouped, percent, replace, said, unbroken } from "./dom.js";
 
 const FILES = [
   ["clusters.csv", "the cluster of every row"],
@@ -47,7 +47,7 @@ export class Progress {
         figure(share(progress.recent), "of the last questions foreseen", progress.recent.of ? `${progress.recent.right} of ${progress.recent.of}, the hardest ones` : "the hardest ones"),
         figure(progress.gain_of_next === null ? "–" : progress.gain_of_next.toFixed(1), "bits in the next twenty", "at most 20"),
         figure(progress.per_minute.toFixed(1), "answers per minute")),
-      el("article", { class: "card" }, el("h3", {}, "Refits"), el("p", {}, progress.changed), fits.length ? this.chart(fits) : null,
+      el("article", { class: "card" }, el("h3", {}, "Refits"), el("p", {}, unbroken(progress.changed)), fits.length ? this.chart(fits) : null,
         fits.at(-1)?.doubts.map((doubt) => el("p", { class: "wrong" }, said(doubt))),
         fits.length ? el("p", { class: "hint" }, `The last refit took ${fits.at(-1).seconds.toFixed(0)} seconds and breaks ${counted(fits.at(-1).n_broken, "statement")} of ${grouped(fits.at(-1).n_links + fits.at(-1).n_labels)}.`) : null),
       progress.contradictions.length ? el("article", { class: "card" }, el("h3", {}, "Answers that contradict others"), el("p", { class: "hint" }, "They count with a lower confidence. Undo, or answer these pairs again."),

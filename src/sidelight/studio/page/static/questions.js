@@ -19,6 +19,7 @@ export class Questions {
     this.queue = [];
     this.sending = Promise.resolve();
     this.pending = new Set();
+    this.changes = 0;
     this.answered = 0;
     this.guessed = false;
     this.card = el("article", { class: "card question", "aria-live": "polite" });
@@ -31,7 +32,8 @@ export class Questions {
       button("undo", "Z", "Undo", "small"), button("label", "L", "Label instead", "small"),
       button("note", "N", "Note", "small"), button("guess", "G", "Model’s guess", "small"));
     this.count = el("p", { class: "count", role: "status" });
-    replace(root, this.count, this.card, el("div", { class: "dock" }, this.buttons, this.more));
+    this.guessLine = el("p", { class: "guess", role: "status" });
+    replace(root, this.count, this.card, el("div", { class: "dock" }, this.guessLine, this.buttons, this.more));
   }
 
   get hasQuestion() {
@@ -43,7 +45,10 @@ export class Questions {
   }
 
   async show() {
-    this.take(await get(`/api/questions?number=${AHEAD}`));
+    const changes = this.changes;
+    const found = await get(`/api/questions?number=${AHEAD}`);
+    // What was asked for before an answer was known may have its question once more.
+    if (changes === this.changes) this.take(found);
   }
 
   changed(state) {
@@ -53,16 +58,22 @@ export class Questions {
 
   take({ ready, questions }) {
     const fresh = questions.filter((question) => !this.pending.has(name(question)));
-    const before = this.current && name(this.current);
-    const stays = fresh.findIndex((question) => name(question) === before);
+    const before = this.current;
+    const stays = fresh.findIndex((question) => before && name(question) === name(before));
     this.queue = stays > 0 ? [fresh[stays], ...fresh.toSpliced(stays, 1)] : fresh;
     this.ready = ready;
-    if (!this.current || name(this.current) !== before || !this.card.hasChildNodes()) this.draw();
+    // The same pair is drawn again where someone wrote a note on it.
+    if (stays < 0 || this.current.notes.length !== before.notes.length || !this.card.hasChildNodes()) this.draw();
   }
 
   draw() {
     const question = this.current;
-    this.guessed = false;
+    const pair = question && name(question);
+    if (pair !== this.drawn) {
+      this.guessed = false;
+      this.guessLine.textContent = "";
+    }
+    this.drawn = pair;
     for (const button of this.buttons.children) button.disabled = !question;
     if (!question) {
       replace(this.card, el("div", { class: "empty" }, el("h2", {}, this.ready ? "Nothing left to ask" : "The first questions are being prepared"),
@@ -82,7 +93,7 @@ export class Questions {
       : null;
     replace(this.card,
       el("header", {}, el("h2", {}, "Do these two belong together?"), WHY[question.purpose] && el("p", { class: "why" }, WHY[question.purpose])),
-      table, folded, this.notes(question.notes), this.guessLine = el("p", { class: "guess", role: "status" }));
+      table, folded, this.notes(question.notes));
     if (!differing.length && folded) folded.open = true;
   }
 
@@ -154,7 +165,8 @@ export class Questions {
 
   // One after the other, so that an undo follows the answer that it takes back.
   later(task) {
-    this.sending = this.sending.then(task, task);
+    this.changes += 1;
+    this.sending = this.sending.then(task, task).finally(() => { this.changes += 1; });
     return this.sending;
   }
 
@@ -212,8 +224,7 @@ export class Questions {
       try {
         await post("/api/notes", body);
         toast("Note kept");
-        question.notes.push({ annotator: this.project.annotator, text: values.text });
-        if (this.current === question) this.draw();
+        await this.show();
       } catch (error) {
         toast(error.message);
       }
