@@ -16,6 +16,9 @@ PAGES = (
     *("reference/index", "reference/generated/sidelight.GuidedMixture"),
 )
 
+# How long a page may take on a machine that does other work too, in milliseconds.
+_PATIENCE = 180_000
+
 
 def complaints(site: Path, chromium: str) -> list[str]:
     """Return what the pages complain about."""
@@ -26,6 +29,7 @@ def complaints(site: Path, chromium: str) -> list[str]:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         for name in PAGES:
             page = browser.new_page()
+            page.set_default_timeout(_PATIENCE)
             told: list[str] = []
             page.on("console", lambda m, told=told: told.append(m.text) if m.type in ("error", "warning") else None)
             page.on("pageerror", lambda error, told=told: told.append(str(error)))
