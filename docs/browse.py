@@ -18,8 +18,8 @@ PAGES = (
 
 # How long a page may take on a machine that does other work too, in milliseconds.
 _PATIENCE = 180_000
-# How long scripts may still complain after everything of a page is loaded. Waiting for an idle network instead sometimes
-# never ends on a busy machine.
+# How long scripts may still complain after everything of a page is loaded. Waiting for an idle network instead
+# sometimes never ends on a busy machine.
 _AFTERWARDS = 500
 
 
