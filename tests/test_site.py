@@ -2,12 +2,13 @@
 
 import functools
 import importlib
+import inspect
 import re
 from pathlib import Path
 
 import pytest
 
-from sidelight import all_estimators
+from sidelight import SideInformation, all_estimators
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = (ROOT / "docs" / "reference" / "index.md").read_text(encoding="utf-8")
@@ -17,6 +18,7 @@ EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
 ELSEWHERE = {"__version__", "CATALOGUE"}
 # Not asked for: a section See Also (SA01), a second paragraph (ES01); examples (EX01) may also be in the gallery.
 NOT_ASKED = {"SA01", "ES01", "EX01"}
+WORDS_OF_METHODS = NOT_ASKED | {"RT03", "PR04"}
 
 
 def listed():
@@ -73,6 +75,29 @@ def test_docstrings_are_as_numpydoc_wants_them(name):
             or not all(re.search(rf"\b{field}\b", attributes) for field in re.findall(r"'(\w+)'", words))
         ]
     assert not wrong
+
+
+def public_methods():
+    """Return the methods of estimators and of side information that are defined here, by where they are."""
+    classes = [SideInformation, *(estimator for _, estimator in all_estimators())]
+    members = (getattr(cls, name) for cls in classes for name in dir(cls) if not name.startswith("_"))
+    return {
+        f"{member.__module__}.{member.__qualname__}"
+        for member in members
+        if inspect.isroutine(member) and member.__module__.startswith("sidelight")
+    }
+
+
+def test_methods_say_what_they_take_and_return():
+    numpydoc = pytest.importorskip(
+        "numpydoc.validate", reason="numpydoc is not installed: pip install 'sidelight[docs]'"
+    )
+    # Not asked for: words about "self" or "float" as what is returned (RT03), types of "X, y: as in fit" (PR04).
+    wrong = {
+        name: [(code, words) for code, words in numpydoc.validate(name)["errors"] if code not in WORDS_OF_METHODS]
+        for name in public_methods()
+    }
+    assert {name: errors for name, errors in wrong.items() if errors} == {}
 
 
 def test_the_gallery_is_large_enough_and_each_example_begins_with_a_title():

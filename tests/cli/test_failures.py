@@ -1,5 +1,6 @@
 """Failures end with one sentence and a code that means something."""
 
+import io
 import json
 import os
 import re
@@ -14,6 +15,7 @@ from click.testing import CliRunner
 
 from sidelight.cli.errors import Commands, refusing
 from sidelight.cli.main import main
+from sidelight.cli.output import output_text
 
 TABLE = "id,x,y,segment\n" + "".join(f"{i},{i % 7}.5,{i * i % 11}.25,{'a' if i == 3 else ''}\n" for i in range(40))
 
@@ -273,6 +275,48 @@ def test_names_that_would_steer_the_terminal_are_shown_as_text(tmp_path):
     assert r"\x1b[2Jevil\u202e" in ran.stdout
     ran = fitted(tmp_path, b"", "--force", name="\x1b[31mempty.csv")
     assert r"\x1b[31mempty.csv is empty" in ran.stderr
+
+
+def test_labels_that_are_compared_cannot_steer_the_terminal(tmp_path):
+    for name, label in (("a.csv", "\x1b[2Jevil"), ("b.csv", "\x1b[31mred")):
+        (tmp_path / name).write_text("id,name\n" + "".join(f"{row},{label}{row % 2}\n" for row in range(9)))
+    ran = CliRunner().invoke(main, ["compare", str(tmp_path / "a.csv"), str(tmp_path / "b.csv")], color=True)
+    assert ran.exit_code == 0, ran.stderr
+    assert "\x1b" not in ran.stdout
+    assert r"\x1b[2Jevil0" in ran.stdout
+    assert r"\x1b[31mred1" in ran.stdout
+
+
+def test_a_table_that_goes_to_a_terminal_cannot_steer_it(monkeypatch):
+    class Screen(io.StringIO):
+        def isatty(self):
+            return True
+
+    screen, pipe = Screen(), io.StringIO()
+    for place in (screen, pipe):
+        monkeypatch.setattr(sys, "stdout", place)
+        with output_text(None) as text:
+            text.write("id\n\x1b[2Jevil\n")
+    assert screen.getvalue() == "id\n\\x1b[2Jevil\n"
+    assert pipe.getvalue() == "id\n\x1b[2Jevil\n"
+
+
+def test_labels_that_may_be_missing_are_named_by_their_column(tmp_path):
+    table = TABLE.replace(",\n", ",?\n").encode()
+    ran = fitted(tmp_path, table, "--label-column", "segment", "--model", "labelled", "--clusters", "2")
+    assert ran.exit_code == 0, ran.stderr
+    told = [line for line in ran.stderr.splitlines() if "'?'" in line]
+    assert len(told) == 1
+    assert "table.csv, column 'segment': '?' in 39 rows is taken as a name" in told[0]
+    assert "in a file, leave the cell empty" in told[0]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have other devices")
+def test_a_device_that_never_ends_is_refused():
+    ran = CliRunner().invoke(main, ["fit", "/dev/zero", "-o", "nowhere"])
+    assert ran.exit_code == 2
+    assert "/dev/zero is a device, not a file; name the file that holds the table" in ran.stderr
+    assert "/dev/null is empty" in CliRunner().invoke(main, ["fit", "/dev/null", "-o", "nowhere"]).stderr
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")

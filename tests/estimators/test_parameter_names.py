@@ -31,7 +31,7 @@ def test_the_name_that_was_meant(estimator, guess, meant):
 
 
 def test_a_name_like_none_of_them():
-    with pytest.raises(TypeError, match="BayesianMixture has no parameter 'colour'; it has n_components, family"):
+    with pytest.raises(TypeError, match="BayesianMixture has no parameter 'colour'[.] It has n_components, family"):
         BayesianMixture(colour="red")
 
 

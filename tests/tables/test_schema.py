@@ -414,3 +414,6 @@ def test_a_cell_of_text_among_numbers_is_named(estimator):
     frame = pd.DataFrame({"x": [1.0, 2.0, 3.0], "y": pd.Series([1, "2.5", "many"], dtype=object)})
     with pytest.raises(ValueError, match="X: column 'y' holds 'many' in row 2, which is not a number"):
         estimator(2).fit(frame)
+    for table in (frame.to_numpy(dtype=object), frame.to_numpy(dtype=object).tolist(), frame.to_numpy(dtype=str)):
+        with pytest.raises(ValueError, match="X: column 1 holds 'many' in row 2, which is not a number"):
+            estimator(2).fit(table)

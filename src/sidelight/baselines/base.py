@@ -135,7 +135,18 @@ class PartitionEstimator(SemiSupervisedClusterer):
         return self
 
     def predict_clusters(self, X: Any) -> LabelArray:
-        """Return the number of the cluster of each row of a table, by the fitted model alone."""
+        """Return the number of the cluster of each row of a table, by the fitted model alone.
+
+        Parameters
+        ----------
+        X : (n, d) array or data frame
+            A table with the columns of the one that was fitted.
+
+        Returns
+        -------
+        (n,) array of int
+            Numbers of clusters, from 0.
+        """
         check_is_fitted(self)
         rows = self._read_rows(X, reset=False)
         with one_blas_thread():

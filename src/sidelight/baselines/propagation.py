@@ -118,6 +118,16 @@ class GraphPropagation(PartitionEstimator, PosteriorFeatures):
         """Return the probability of each class for each row of a table: the mean of its neighbours', by similarity.
 
         This is what minimises the criterion for one more row, the others being held (Bengio et al. 2006).
+
+        Parameters
+        ----------
+        X : (n, d) array or data frame
+            A table with the columns of the one that was fitted.
+
+        Returns
+        -------
+        (n, n_clusters_) array
+            Probabilities, by row and class.
         """
         check_is_fitted(self)
         rows = self._read_rows(X, reset=False)

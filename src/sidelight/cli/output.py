@@ -5,8 +5,9 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import Protocol
 
+from sidelight._wording import printable
 from sidelight.cli.errors import Refusal
 from sidelight.files.whole import recover, whole_file, whole_folder
 
@@ -73,11 +74,29 @@ def _where_links_lead(target: Path) -> Path:
     return target.resolve() if target.is_symlink() else target
 
 
+class WritesText(Protocol):
+    """What a table is written to."""
+
+    def write(self, text: str, /) -> int:
+        """Write some text; return its length."""
+
+
+class _PrintableText:
+    """A terminal, which cells of a table must not steer."""
+
+    def __init__(self, terminal: WritesText) -> None:
+        self._terminal = terminal
+
+    def write(self, text: str, /) -> int:
+        """Write text with escapes for what would steer the terminal."""
+        return self._terminal.write(printable(text))
+
+
 @contextmanager
-def output_text(target: Path | None) -> Iterator[IO[str]]:
+def output_text(target: Path | None) -> Iterator[WritesText]:
     """Open what a table is written to: a file that appears whole, or standard output for None and "-"."""
     if target is None or str(target) == "-":
-        yield sys.stdout
+        yield _PrintableText(sys.stdout) if sys.stdout.isatty() else sys.stdout
         sys.stdout.flush()
         return
     with whole_file(_where_links_lead(target)) as file:

@@ -1,11 +1,14 @@
 """Labels in a column of the table, and files of judged pairs ``id_a,id_b,relation[,confidence][,annotator]``."""
 
+import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from sidelight._typing import AnyArray
 from sidelight.cli.errors import Refusal
@@ -108,7 +111,7 @@ def _confidence(cell: list[str | None], file: TableFile, row: int, default: floa
 
 def row_labels(file: TableFile, table: Any, column: str) -> list[str | None]:
     """Return the label of every row of a table that was read, None for unlabelled rows."""
-    labels = text_cells(file, table, column)
+    labels = _labels(text_cells(file, table, column), f"{file.path}, column {column!r}")
     given = Counter(label for label in labels if label is not None)
     if not given:
         raise Refusal(
@@ -120,6 +123,13 @@ def row_labels(file: TableFile, table: Any, column: str) -> list[str | None]:
             f"{file.path}: column {column!r} has {len(given)} different values in {given.total()} rows, so these are "
             "no labels; name another --label-column."
         )
+    return labels
+
+
+def _labels(cells: list[str | None], place: str) -> list[str | None]:
+    from sidelight.side.missing_text import without_missing_text
+
+    labels: list[str | None] = without_missing_text(np.array(cells, dtype=object), place).tolist()
     return labels
 
 
@@ -141,12 +151,15 @@ def combine(
         for kind, must in (("must_link", True), ("cannot_link", False))
     }
     pairs = {kind: [(one.first, one.second) for one in part] for kind, part in parts.items()}
-    side = SideInformation.build(
-        n,
-        y=labels,
-        confidence={kind: [one.confidence for one in part] for kind, part in parts.items()},
-        **pairs,
-    )
+    with warnings.catch_warnings():
+        # Labels that may stand for missing ones were named by the file and the column.
+        warnings.filterwarnings("ignore", "y: ")
+        side = SideInformation.build(
+            n,
+            y=labels,
+            confidence={kind: [one.confidence for one in part] for kind, part in parts.items()},
+            **pairs,
+        )
     # Links name rows already; the ids are what messages call them.
     named = side if ids is None else replace(side, ids=ids)
     try:

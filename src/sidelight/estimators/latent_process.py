@@ -230,11 +230,33 @@ class LatentProcessDecomposition(KeptPosterior, PosteriorFeatures):
         return self
 
     def predict_clusters(self, X: Any) -> LabelArray:
-        """Return the process with the largest share in each row of a table, each row a block of its own."""
+        """Return the process with the largest share in each row of a table, each row a block of its own.
+
+        Parameters
+        ----------
+        X : (n, d) array or data frame
+            A table with the columns of the one that was fitted.
+
+        Returns
+        -------
+        (n,) array of int
+            Numbers of processes, from 0.
+        """
         return self._shares(X).argmax(axis=1).astype(np.int32)
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Return the share of each process in each row of a table, (n, n_clusters_); the same as ``transform``."""
+        """Return the share of each process in each row of a table, (n, n_clusters_); the same as ``transform``.
+
+        Parameters
+        ----------
+        X : (n, d) array or data frame
+            A table with the columns of the one that was fitted.
+
+        Returns
+        -------
+        (n, n_clusters_) array
+            Shares, by row and process.
+        """
         return self._shares(X)
 
     def transform(self, X: Any) -> FloatArray:
@@ -242,6 +264,16 @@ class LatentProcessDecomposition(KeptPosterior, PosteriorFeatures):
 
         The parameters stay as they are; γ of each row, a block of its own, is found and normalised. It is the
         confidence that the row belongs to each process.
+
+        Parameters
+        ----------
+        X : (n, d) array or data frame
+            A table with the columns of the one that was fitted.
+
+        Returns
+        -------
+        (n, n_clusters_) array
+            Shares, by row and process.
         """
         return self._shares(X)
 
@@ -286,7 +318,18 @@ class LatentProcessDecomposition(KeptPosterior, PosteriorFeatures):
         return float(np.average(values, weights=read_weights(sample_weight, len(values))))
 
     def sample(self, n_samples: int = 1) -> tuple[FloatArray, FloatArray]:
-        """Draw rows from the fitted model; returns the rows (n, d) and the shares of the processes in each."""
+        """Draw rows from the fitted model; returns the rows (n, d) and the shares of the processes in each.
+
+        Parameters
+        ----------
+        n_samples : int
+            How many rows.
+
+        Returns
+        -------
+        tuple of arrays
+            The rows (n_samples, d) and the shares (n_samples, n_clusters_).
+        """
         check_is_fitted(self)
         return draw(self._parameters, n_samples, check_random_state(self.random_state))
 

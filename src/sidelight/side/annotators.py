@@ -43,30 +43,7 @@ class PooledLinks(NamedTuple):
 def pool(annotations: Any, *, n: int | None = None, confidence: Any = None, sample_id: Any = None) -> PooledLinks:
     """Turn the labels of several annotators into links.
 
-    Parameters
-    ----------
-    annotations : mapping or table
-        The partial labels of each annotator: a mapping from annotator to a column of n labels (-1, None or NaN
-        unknown) or to a mapping from rows (or ids) to labels; or a list of such columns; or an array or data frame of n
-        rows and one column per annotator. In mappings, ids that are not among the rows are dropped and counted.
-    n : int, optional
-        Number of rows; needed only where neither a column nor ``sample_id`` implies it.
-    confidence : float or mapping from annotator to float, optional
-        Probability in (0.5, 1] that a link is right, for all annotators or for each; certain by default. Below 1, links
-        are not closed transitively, and a link that only a chain entails is less certain than each link of the chain.
-    sample_id : (n,) column, optional
-        Names of the rows.
-
-    Returns
-    -------
-    PooledLinks
-        For each annotator and label, a chain of must-links along its rows; for each annotator and pair of labels, one
-        cannot-link. Annotators are connected only by rows that both have labelled.
-
-    Raises
-    ------
-    ContradictionError
-        If annotators who are certain contradict each other; the message names them along the chain.
+    The arguments are those of `SideInformation.from_annotators`, which says what becomes of them.
     """
     columns = _columns(annotations)
     ids = None if sample_id is None else read_ids(sample_id, n)

@@ -118,7 +118,7 @@ class SideInformation:
         sample_id : (n,) column, optional
             Names of the rows, all different. Links and listed blocks then name rows by id, and ids that are not among
             the rows are dropped, so that cross-validation can pass all links with each part of the rows; `n_dropped`
-            counts them, with a warning if none is left. (`align` also keeps what links through absent rows entail.)
+            counts them, with a warning if none is left. `align` also keeps what links through absent rows entail.
 
         Returns
         -------
@@ -168,7 +168,34 @@ class SideInformation:
     def from_annotators(
         cls, annotations: Any, *, n: int | None = None, confidence: Any = None, sample_id: Any = None
     ) -> Self:
-        """Pool the labels of several annotators whose label names differ; see `annotators.pool`."""
+        """Pool the labels of several annotators whose label names differ.
+
+        Parameters
+        ----------
+        annotations : mapping or table
+            The partial labels of each annotator: a mapping from annotator to a column of n labels (-1, None or NaN
+            unknown) or to a mapping from rows (or ids) to labels; or a list of such columns; or an array or data frame
+            of n rows and one column per annotator. In mappings, ids that are not among the rows are dropped and
+            counted.
+        n : int, optional
+            Number of rows; needed only where neither a column nor ``sample_id`` implies it.
+        confidence : float or mapping from annotator to float, optional
+            Probability in (0.5, 1] that a link is right, for all annotators or for each; certain by default. Below 1,
+            links are not closed transitively, and a link that only a chain entails is less certain than each of them.
+        sample_id : (n,) column, optional
+            Names of the rows.
+
+        Returns
+        -------
+        SideInformation
+            For each annotator and label, a chain of must-links along its rows; for each annotator and pair of labels,
+            one cannot-link. Annotators are connected only by rows that both have labelled.
+
+        Raises
+        ------
+        ContradictionError
+            If annotators who are certain contradict each other; the message names them along the chain.
+        """
         pooled = annotators.pool(annotations, n=n, confidence=confidence, sample_id=sample_id)
         side = cls.build(
             pooled.n_rows,
@@ -280,6 +307,11 @@ class SideInformation:
     def closure(self) -> Closure:
         """Work out what the certain statements entail; see `Closure`.
 
+        Returns
+        -------
+        Closure
+            What follows from the certain statements.
+
         Raises
         ------
         ContradictionError
@@ -303,6 +335,11 @@ class SideInformation:
         ----------
         rows : (m,) int or (n,) bool
             Row numbers, each at most once, or a mask.
+
+        Returns
+        -------
+        SideInformation
+            Of the chosen rows.
         """
         return transforms.restrict(self, rows)
 
@@ -311,6 +348,16 @@ class SideInformation:
 
         Ids that this object does not have become rows without statements; its own rows that are not asked for are left
         out as by `restrict`.
+
+        Parameters
+        ----------
+        sample_id : (m,) column
+            Ids, each at most once.
+
+        Returns
+        -------
+        SideInformation
+            Of m rows.
         """
         return transforms.align(self, sample_id)
 
@@ -319,6 +366,11 @@ class SideInformation:
 
         A chain of must-links joins the rows of a label or block, and one cannot-link keeps each pair of labels apart.
         The closure has the same chunklets and keeps the same ones apart.
+
+        Returns
+        -------
+        SideInformation
+            Of the same rows.
         """
         return transforms.as_links(self)
 
@@ -327,11 +379,22 @@ class SideInformation:
 
         Rows joined by certain must-links and blocks become one block, numbered by first row. Labels, cannot-links and
         must-links with a confidence below 1 are kept.
+
+        Returns
+        -------
+        SideInformation
+            Of the same rows.
         """
         return transforms.as_blocks(self)
 
     def without_unused_names(self) -> "SideInformation":
-        """Leave out the names of labels and blocks that no row carries, and renumber the others."""
+        """Leave out the names of labels and blocks that no row carries, and renumber the others.
+
+        Returns
+        -------
+        SideInformation
+            Of the same rows.
+        """
         return transforms.without_unused_names(self)
 
     def combine(self, other: "SideInformation") -> "SideInformation":
@@ -339,6 +402,16 @@ class SideInformation:
 
         Labels of the same name are the same label; blocks are joined where they share a row, never because of their
         names; links that are in both keep the higher confidence.
+
+        Parameters
+        ----------
+        other : SideInformation
+            Another object about the same rows.
+
+        Returns
+        -------
+        SideInformation
+            The statements of both.
 
         Raises
         ------
@@ -372,6 +445,11 @@ class SideInformation:
 
     def summary(self) -> str:
         """Return the number of statements of each kind, in one line.
+
+        Returns
+        -------
+        str
+            One line.
 
         Examples
         --------

@@ -33,7 +33,7 @@ def without_missing_text(vector: AnyArray, argument: str) -> AnyArray:
     if doubtful:
         _warn(
             f"{argument}: {_counted(doubtful)} taken as a name like any other; where it stands for a missing value, "
-            "pass None or NaN instead."
+            "pass None or NaN (in a file, leave the cell empty)."
         )
     return vector
 

@@ -78,9 +78,10 @@ def read_table(estimator: BaseEstimator, X: Any, *, reset: bool) -> AnyArray:
 
 
 def refuse_text_columns(X: Any) -> None:
-    """Refuse a frame with columns that do not hold numbers."""
+    """Refuse a frame, an array or a list with columns that do not hold numbers."""
     frame = as_frame(X)
     if frame is None:
+        _refuse_text_cells(X)
         return
     for name, kind in frame.schema.items():
         if not (kind.is_numeric() or kind in (nw.Boolean, nw.Object)):
@@ -89,12 +90,28 @@ def refuse_text_columns(X: Any) -> None:
                 "say), or use GuidedMixture or BayesianMixture, which take columns of text."
             )
         if kind == nw.Object:
-            for row, cell in enumerate(frame[name].to_list()):
-                if isinstance(cell, str) and not _is_number(cell):
-                    raise ValueError(
-                        f"X: column {name!r} holds {cell!r} in row {row}, which is not a number. Correct the cell, or "
-                        "leave the column out; where text is missing data, replace it by NaN."
-                    )
+            _refuse_text(f"column {name!r}", frame[name].to_list())
+
+
+def _refuse_text_cells(X: Any) -> None:
+    """Refuse an array of objects or text, or a list that becomes one, with cells that are not numbers."""
+    array = np.array(X, dtype=object) if isinstance(X, list) and _is_rectangle(X) else X
+    if isinstance(array, np.ndarray) and array.dtype.kind in "OU" and array.ndim == 2:
+        for number, column in enumerate(array.T):
+            _refuse_text(f"column {number}", column.tolist())
+
+
+def _is_rectangle(rows: list[Any]) -> bool:
+    return all(isinstance(row, list | tuple) for row in rows) and len({len(row) for row in rows}) == 1
+
+
+def _refuse_text(column: str, cells: list[Any]) -> None:
+    for row, cell in enumerate(cells):
+        if isinstance(cell, str) and not _is_number(cell):
+            raise ValueError(
+                f"X: {column} holds {cell!r} in row {row}, which is not a number. Correct the cell, or leave the "
+                "column out; where text is missing data, replace it by NaN."
+            )
 
 
 def _is_number(cell: str) -> bool:

@@ -1,5 +1,7 @@
 """What the columns of a table are taken for, and which are left out."""
 
+from datetime import time
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -66,6 +68,17 @@ def test_kinds_gaps_and_what_is_left_out(file):
     assert "dates" in why["since"]
     assert "same value" in why["country"]
     assert "is empty" in why["fax"]
+
+
+def test_times_and_durations_are_not_called_dates(tmp_path):
+    times = [time(number % 24) for number in range(9)]
+    durations = pd.to_timedelta(range(9), unit="h")
+    path = tmp_path / "table.parquet"
+    pd.DataFrame({"x": np.arange(9.0), "began": times, "took": durations}).to_parquet(path)
+    file = open_table(path)
+    why = dict(found(file, list(file.header), [])[1].omissions)
+    assert why["began"] == "holds times of day; write them as numbers to use them"
+    assert why["took"] == "holds durations; write them as numbers to use them"
 
 
 def test_categories_can_be_asked_for(file):

@@ -3,7 +3,6 @@
 import csv
 from collections import Counter
 from pathlib import Path
-from typing import IO
 
 import click
 
@@ -11,7 +10,7 @@ from sidelight._wording import count, printable
 from sidelight.cli import options
 from sidelight.cli.console import Terminal
 from sidelight.cli.errors import Refusal, refusing
-from sidelight.cli.output import check_table_output, output_text
+from sidelight.cli.output import WritesText, check_table_output, output_text
 from sidelight.cli.result.folder import Pool, open_result
 from sidelight.cli.tables.files import check_columns, open_table, read_text, some
 
@@ -129,7 +128,7 @@ def _answer(answers: dict[str, str] | None, first: str, second: str) -> str:
     return "must" if answers[first] == answers[second] else "cannot"
 
 
-def _write(file: IO[str], pool: Pool, rows: list[list[str]], *, show_chance: bool) -> None:
+def _write(file: WritesText, pool: Pool, rows: list[list[str]], *, show_chance: bool) -> None:
     writer = csv.writer(file, lineterminator="\n")
     shown = [f"{name}_{end}" for name in pool.columns for end in ("a", "b")]
     writer.writerow([*_FIRST_COLUMNS, *((_CHANCE,) if show_chance else ()), *shown])

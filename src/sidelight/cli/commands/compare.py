@@ -10,6 +10,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 
 from sidelight._typing import AnyArray, BoolArray
+from sidelight._wording import printable
 from sidelight.cli import options
 from sidelight.cli.console import Terminal
 from sidelight.cli.errors import Refusal
@@ -209,7 +210,7 @@ def _write_moved(path: Path, key: str, both: list[Clustering], shared: CommonRow
 
 
 def _tables(shared: CommonRows, both: list[Clustering], scores: dict[str, Any], n_moved: int) -> RenderableType:
-    table = Table(title=f"{both[0].file.path} judged by {both[1].file.path}")
+    table = Table(title=printable(f"{both[0].file.path} judged by {both[1].file.path}"))
     table.add_column("")
     for heading in ("rows", *_SCORES.values()):
         table.add_column(heading, justify="right")
@@ -224,10 +225,10 @@ def _contingency_table(shared: CommonRows, both: list[Clustering]) -> Renderable
     names, others = np.unique(shared.first), np.unique(shared.second)
     if max(len(names), len(others)) > _MOST_SHOWN:
         return f"{len(names)} and {len(others)} clusters are too many to show the number of rows in each pair"
-    table = Table(title=f"rows by {both[0].column} (down) and {both[1].column} (across)")
+    table = Table(title=printable(f"rows by {both[0].column} (down) and {both[1].column} (across)"))
     table.add_column("")
     for name in others:
-        table.add_column(str(name), justify="right")
+        table.add_column(printable(str(name)), justify="right")
     for name, row in zip(names, contingency_matrix(shared.first, shared.second), strict=True):
-        table.add_row(str(name), *(str(count) if count else "·" for count in row.tolist()))
+        table.add_row(printable(str(name)), *(str(count) if count else "·" for count in row.tolist()))
     return table

@@ -1,7 +1,7 @@
 """The table of clusters: one row per row of the input, in its order."""
 
 import csv
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -9,6 +9,7 @@ from sidelight._typing import AnyArray, FloatArray
 from sidelight._wording import cluster_name
 
 if TYPE_CHECKING:
+    from sidelight.cli.output import WritesText
     from sidelight.metrics import Violations
     from sidelight.side import SideInformation
 
@@ -32,18 +33,20 @@ class Assignment(NamedTuple):
     escape_formulas: bool = False
 
 
-def write_assignment(file: IO[str], assignment: Assignment, *, first: bool = True) -> None:
+def write_assignment(file: "WritesText", assignment: Assignment, *, first: bool = True) -> None:
     """Write id, cluster, name and probability; the names of the columns only above the ``first`` rows of a file."""
     _write(file, assignment, {}, first=first)
 
 
-def write_clusters(file: IO[str], assignment: Assignment, side: "SideInformation", violations: "Violations") -> None:
+def write_clusters(
+    file: "WritesText", assignment: Assignment, side: "SideInformation", violations: "Violations"
+) -> None:
     """Write the same, which kinds of statements there are about each row, and which of them the result breaks."""
     broken = {row: "; ".join(words) for row, words in _broken(assignment, side, violations).items()}
     _write(file, assignment, {"stated": _stated(side), "broken": broken})
 
 
-def _write(file: IO[str], assignment: Assignment, more: dict[str, dict[int, str]], *, first: bool = True) -> None:
+def _write(file: "WritesText", assignment: Assignment, more: dict[str, dict[int, str]], *, first: bool = True) -> None:
     """Write the assignment, and further columns of which some rows have a cell."""
     writer = csv.writer(file, lineterminator="\n")
     escape = assignment.escape_formulas

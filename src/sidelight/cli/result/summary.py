@@ -48,7 +48,7 @@ def input_lines(path: Path, given: FitInput) -> InputLines:
     remarks = [f"left out: {name}, which {why}" for name, why in features.omissions]
     remarks.extend(_links_line(file) for file in given.links)
     remarks.extend(file.line for file in given.authored)
-    known = "nothing is known about the rows" if side.is_empty else f"known: {side.summary()}"
+    known = "without labels and links" if side.is_empty else f"known: {side.summary()}"
     return InputLines(lines, remarks, known)
 
 
@@ -166,18 +166,19 @@ def summary_table(summary: dict[str, Any], output: Path) -> RenderableType:
         share = f"{cluster['rows'] / summary['rows']:.1%}"
         cells = cluster["cluster"], cluster["name"], cluster["rows"], share, f"{cluster['mean_probability']:.3f}"
         table.add_row(*(printable(str(cell)) for cell in cells))
-    return Group(table, f"{_broken(summary)}\nwritten to {printable(str(output))}")
+    return Group(table, f"{_broken(summary)}written to {printable(str(output))}")
 
 
 def _broken(summary: dict[str, Any]) -> str:
+    """Return a line about the statements that the result breaks; empty where there are none."""
     stated, broken = summary["statements"], summary["broken"]
     n_stated = stated["labels"] + stated["must"] + stated["cannot"]
     if not n_stated and "reliability" in summary:
-        return f"statements of annotators that are probably wrong: {summary['n_doubtful']}"
+        return f"statements of annotators that are probably wrong: {summary['n_doubtful']}\n"
     if not n_stated:
-        return "nothing was known about the rows"
+        return ""
     parts = [f"{broken[kind]} of {stated[kind]} {noun}" for kind, noun in _STATEMENTS.items() if stated[kind]]
-    return f"broken: {', '.join(parts)}"
+    return f"broken: {', '.join(parts)}\n"
 
 
 def _column(name: str, n_missing: int, n: int) -> str:

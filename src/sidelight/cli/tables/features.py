@@ -159,6 +159,8 @@ def _useless(column: Any, name: str, *, forced: bool) -> str | None:
     kind = column.type
     if column.null_count == len(column):
         return "is empty"
+    if types.is_duration(kind) or types.is_time(kind):
+        return f"holds {'durations' if types.is_duration(kind) else 'times of day'}; write them as numbers to use them"
     if types.is_temporal(kind):
         return _dates_left_out(name)
     text = is_text(column)
@@ -187,7 +189,7 @@ def _useless(column: Any, name: str, *, forced: bool) -> str | None:
 
 
 def _dates_left_out(name: str) -> str:
-    return f"holds dates or times (--date {name} uses dates)"
+    return f"holds dates (--date {name} uses dates)"
 
 
 def _counts_rows(column: Any, name: str) -> bool:

@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import lzma
+import os
 import shutil
 import stat
 import sys
@@ -36,6 +37,8 @@ class StoredTable:
 def stored_table(path: Path) -> StoredTable:
     """Return where the bytes of a table are: the file itself, or a copy of what a stream or an archive holds."""
     suffix = path.suffix.lower()
+    if path != STANDARD_INPUT:
+        _refuse_endless(path)
     # pyarrow opens no file whose name is not UTF-8.
     if path == STANDARD_INPUT or not stat.S_ISREG(path.stat().st_mode) or not _is_utf8(str(path)):
         with _source(path) as source:
@@ -50,6 +53,19 @@ def stored_table(path: Path) -> StoredTable:
     except _DAMAGES as error:
         raise Refusal(f"{path} cannot be unpacked: {one_line(error)}; get a copy that is whole.") from error
     return StoredTable(path, suffix)
+
+
+def _refuse_endless(path: Path) -> None:
+    """Refuse devices, which need not end; those of standard input and nothing at all do."""
+    mode = path.stat().st_mode
+    ends = path.samefile(os.devnull) or (stat.S_ISCHR(mode) and _is_terminal(path))
+    if stat.S_ISBLK(mode) or (stat.S_ISCHR(mode) and not ends):
+        raise Refusal(f"{path} is a device, not a file; name the file that holds the table.")
+
+
+def _is_terminal(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.isatty()
 
 
 def _is_utf8(name: str) -> bool:

@@ -19,7 +19,7 @@ def suggesting_names(init: Callable[..., None]) -> Callable[..., None]:
         unknown = next((name for name in kwargs if name not in known), None)
         if unknown is not None:
             raise TypeError(
-                f"{type(estimator).__name__} has no parameter {unknown!r}{_meant(unknown, known)}; it has "
+                f"{type(estimator).__name__} has no parameter {unknown!r}{_meant(unknown, known)} It has "
                 f"{', '.join(known)}."
             )
         init(estimator, *args, **kwargs)
@@ -30,4 +30,4 @@ def suggesting_names(init: Callable[..., None]) -> Callable[..., None]:
 def _meant(name: str, known: list[str]) -> str:
     same = [other for other in _NUMBERS if other in known] if name in _NUMBERS else []
     close = same or difflib.get_close_matches(name, known, n=1)
-    return f"; did you mean {close[0]}?" if close else ""
+    return f"; did you mean {close[0]}?" if close else "."

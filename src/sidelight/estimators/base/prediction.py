@@ -63,18 +63,50 @@ class FittedMixture(KeptPosterior, TableReader):
             self.noise_probability_ = probability
 
     def predict_clusters(self, X: Any) -> LabelArray:
-        """Return the number of the cluster of each row of a table, by the fitted mixture alone; -1 for noise."""
+        """Return the number of the cluster of each row of a table, by the fitted mixture alone; -1 for noise.
+
+        Parameters
+        ----------
+        X : (n, d) array or data frame
+            A table with the columns of the one that was fitted.
+
+        Returns
+        -------
+        (n,) array of int
+            Numbers of clusters, from 0.
+        """
         return self._assign(X).array("labels")
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probability of each cluster for each row of a table, by the fitted mixture alone.
 
         What the probabilities of a row lack to one is that of noise, where the mixture has a component for it.
+
+        Parameters
+        ----------
+        X : (n, d) array or data frame
+            A table with the columns of the one that was fitted.
+
+        Returns
+        -------
+        (n, n_clusters_) array
+            Probabilities, by row and cluster.
         """
         return self._assign(X, posterior=True).array("posterior")
 
     def score_samples(self, X: Any) -> FloatArray:
-        """Return the log density of each row of a table, in its units; of a Bayesian mixture, the predictive one."""
+        """Return the log density of each row of a table, in its units; of a Bayesian mixture, the predictive one.
+
+        Parameters
+        ----------
+        X : (n, d) array or data frame
+            A table with the columns of the one that was fitted.
+
+        Returns
+        -------
+        (n,) array
+            Log densities.
+        """
         return self._assign(X, density=True).array("log_density")
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
@@ -97,16 +129,49 @@ class FittedMixture(KeptPosterior, TableReader):
         return float(np.average(log_density, weights=read_weights(sample_weight, len(log_density))))
 
     def bic(self, X: Any) -> float:
-        """Return the Bayesian information criterion of the mixture on a table; lower is better."""
+        """Return the Bayesian information criterion of the mixture on a table; lower is better.
+
+        Parameters
+        ----------
+        X : (n, d) array or data frame
+            A table with the columns of the one that was fitted.
+
+        Returns
+        -------
+        float
+            The criterion.
+        """
         log_density = self.score_samples(X)
         return float(-2 * log_density.sum() + self._n_parameters() * np.log(len(log_density)))
 
     def aic(self, X: Any) -> float:
-        """Return Akaike's information criterion of the mixture on a table; lower is better."""
+        """Return Akaike's information criterion of the mixture on a table; lower is better.
+
+        Parameters
+        ----------
+        X : (n, d) array or data frame
+            A table with the columns of the one that was fitted.
+
+        Returns
+        -------
+        float
+            The criterion.
+        """
         return float(-2 * self.score_samples(X).sum() + 2 * self._n_parameters())
 
     def sample(self, n_samples: int = 1) -> tuple[FloatArray, IntArray]:
-        """Draw rows from the fitted clusters, in original units; return them and their clusters, cluster by cluster."""
+        """Draw rows from the fitted clusters, in original units; return them and their clusters, cluster by cluster.
+
+        Parameters
+        ----------
+        n_samples : int
+            How many rows.
+
+        Returns
+        -------
+        tuple of arrays
+            The rows (n_samples, d) and the number of the cluster of each.
+        """
         check_is_fitted(self)
         random = check_random_state(self.random_state)
         shares = self.weights_ if self._noise_label is None else self.weights_ / self.weights_.sum()

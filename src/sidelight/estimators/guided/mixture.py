@@ -399,14 +399,36 @@ class GuidedMixture(KeptPosterior, TableReader):
     # --- new rows ----------------------------------------------------------------------------------------------------
 
     def predict_clusters(self, X: Any) -> LabelArray:
-        """Return the number of the cluster of each row of a table, by the experts alone."""
+        """Return the number of the cluster of each row of a table, by the experts alone.
+
+        Parameters
+        ----------
+        X : (n, d) array or data frame
+            A table with the columns of the one that was fitted.
+
+        Returns
+        -------
+        (n,) array of int
+            Numbers of clusters, from 0.
+        """
         check_is_fitted(self)
         if self.mixture_ is not None:
             return self.mixture_.predict_clusters(X)
         return self._assign(X, keep_posterior=False).array("labels")
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Return the probability of each cluster for each row of a table, by the experts alone."""
+        """Return the probability of each cluster for each row of a table, by the experts alone.
+
+        Parameters
+        ----------
+        X : (n, d) array or data frame
+            A table with the columns of the one that was fitted.
+
+        Returns
+        -------
+        (n, n_clusters_) array
+            Probabilities, by row and cluster.
+        """
         check_is_fitted(self)
         if self.mixture_ is not None:
             return self.mixture_.predict_proba(X)
@@ -424,6 +446,16 @@ class GuidedMixture(KeptPosterior, TableReader):
         """Return the probability of each cluster for each row of a table by every expert alone, by its name.
 
         Names are those of ``expert_weights_``. A model that was fitted without side information has one, the mixture.
+
+        Parameters
+        ----------
+        X : (n, d) array or data frame
+            A table with the columns of the one that was fitted.
+
+        Returns
+        -------
+        dict of (n, n_clusters_) arrays
+            Probabilities, by row and cluster.
         """
         check_is_fitted(self)
         if self._guidance is None:
