@@ -33,13 +33,16 @@ _ROWS_PER_DIRECTION, _MOST_REVIVED = 2, 3
 # Times the median distance from the middle of the table.
 _FARTHEST = 2.0
 _FIRST_STEPS, _FURTHER_STEPS, _STAGE_STEPS = 3, 6, 10
-# So many runs go on beyond the sample, for so many steps before the better one is known.
-_FINALISTS, _FINAL_STEPS = 2, 4
+# On a table of so many times more rows than the sample, a longer race costs little.
+_SAMPLES = 25
+# At most so many runs go on beyond the sample, for so many steps before the best one is known.
+_FINALISTS, _FINAL_STEPS = 3, 4
 # Rows of the first round: so many for each parameter of the components, and never fewer than the second number.
 _ROWS_PER_PARAMETER = 3
 _FEWEST_ROWS = 1000
-# Each stage has so many times more rows than the one before, for as long as they are so few cells.
-_GROWTH = 5
+# Each stage has so many times more rows than the one before, for as long as they are one in so many of the table, and so
+# few cells.
+_GROWTH, _SHARE = 5, 3
 _MOST_CELLS = 2_000_000
 # More rows move a maximum by about one parameter per row in the objective: a stage need not come closer than this
 # fraction of it.
@@ -57,8 +60,9 @@ def from_race(mixture: Mixture, sample: Sample, random: np.random.RandomState) -
 
     Of a table with too many parameters for a sample, that is the better of two runs of k-means. Of another small one it
     is where breathing k-means ends. Of large ones, runs from breathing k-means, merged groups and k-means take a few
-    steps on a part of the sample. The better ones go on with the sample, unless they lead as high as one that does, and
-    the best of these with larger and larger parts of the table.
+    steps on a part of the sample; on very large ones, runs from k-means++ and k-means as well, unless the two best lead
+    as high by then. The better ones go on with the sample, but of those that lead as high only one, and the best of
+    these with larger and larger parts of the table.
 
     Some rows may have too few distinct ones for a covariance where the table has enough; then the start is that of
     short runs.
@@ -70,16 +74,22 @@ def from_race(mixture: Mixture, sample: Sample, random: np.random.RandomState) -
             return _from_better_kmeans(inner, random)
         if mixture.rows.shape[0] < _LARGE:
             return from_nearest(inner, _breathing_centres(inner, random))
-        return _on_more_rows(_stages(inner, mixture, random), _finalists(few, inner, random))
+        return _on_more_rows(_stages(inner, mixture, random), _finalists(few, inner, mixture.rows.shape[0], random))
     except SingularCovarianceError:
         return from_short_runs(sample, random)
 
 
-def _finalists(few: Sample, sample: Sample, random: np.random.RandomState) -> list[Trace[MixtureState]]:
+def _finalists(few: Sample, sample: Sample, n_rows: int, random: np.random.RandomState) -> list[Trace[MixtureState]]:
     """Return the runs that lead highest on a sample, of several starts on a part of it, the best one first."""
-    runners = _runners(sample)
-    runs = [_run(few.mixture, start(few, random), _FIRST_STEPS) for start in runners]
-    ahead = _apart(few, runs)[: len(runners) // 2 + 1]
+
+    def go(starts: Sequence[Start]) -> list[Trace[MixtureState]]:
+        return [_run(few.mixture, start(few, random), _FIRST_STEPS) for start in starts]
+
+    runs = go(_runners(sample))
+    heights = sorted(map(_height, runs))
+    if n_rows >= _SAMPLES * len(sample.values) and heights[-1] - heights[-2] > _tolerance(few):
+        runs += go(_FURTHER_RUNNERS)
+    ahead = _apart(few, runs)[: len(runs) // 2 + 1]
     runs = _apart(sample, [_run(sample.mixture, run.state, _FURTHER_STEPS) for run in ahead])
     return [_without_starved(sample, runs[0]), *runs[1:_FINALISTS]]
 
@@ -100,7 +110,7 @@ def _apart(sample: Sample, runs: Sequence[Trace[MixtureState]]) -> list[Trace[Mi
     """Return the runs on a sample, the highest first, without those that are about as high as one before."""
     apart: list[Trace[MixtureState]] = []
     for run in sorted(runs, key=_height, reverse=True):
-        if not apart or _height(apart[-1]) - _height(run) > _TOL * sample.weights.sum():
+        if not apart or _height(apart[-1]) - _height(run) > _tolerance(sample):
             apart.append(run)
     return apart
 
@@ -169,6 +179,14 @@ def _runners(sample: Sample) -> tuple[Start, ...]:
     return (_from_breathing, second, from_kmeans)
 
 
+_FURTHER_RUNNERS = (from_kmeans_plus_plus, from_kmeans, from_kmeans_plus_plus)
+
+
+def _tolerance(sample: Sample) -> float:
+    """Return by how much the heights of two runs on a sample differ at least, where they lead to different places."""
+    return _TOL * float(sample.weights.sum())
+
+
 def _height(run: Trace[MixtureState]) -> float:
     return run.objectives[-1]
 
@@ -177,7 +195,7 @@ def _stages(sample: Sample, mixture: Mixture, random: np.random.RandomState) -> 
     """Yield the mixture on more and more rows than before, but never on all of them."""
     n, d = mixture.rows.shape
     n_before = len(sample.values)
-    while (n_rows := _GROWTH * n_before) <= min(n // 2, _MOST_CELLS // d):
+    while (n_rows := _GROWTH * n_before) <= min(n // _SHARE, _MOST_CELLS // d):
         # One row of each of equal parts of the table: in order, and without repeats.
         ends = np.linspace(0, n, n_rows + 1).astype(np.int64)
         chosen = ends[:-1] + random.randint(np.diff(ends))
