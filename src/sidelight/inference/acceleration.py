@@ -151,4 +151,5 @@ def leap_from(
 
 def _at_the_end(trace: Trace[Overrelaxed], mixture: Mixture) -> Trace[MixtureState]:
     """Return the trace with EM's own last step: it raises the objective, which of a longer one is not known yet."""
-    return Trace(trace.state.plain(mixture), *trace[1:])
+    end = trace.state
+    return Trace(end.plain(mixture) if end.reach > 1 else end.state, *trace[1:])

@@ -32,7 +32,7 @@ _ROWS_PER_CENTRE, _ROWS_PER_COLUMN = 50, 5
 _ROWS_PER_DIRECTION, _MOST_REVIVED = 2, 3
 # Times the median distance from the middle of the table.
 _FARTHEST = 2.0
-_FIRST_STEPS, _FURTHER_STEPS, _STAGE_STEPS = 3, 6, 10
+_FIRST_STEPS, _FURTHER_STEPS, _STAGE_STEPS = 3, 4, 10
 # On a table of so many times more rows than the sample, a longer race costs little.
 _SAMPLES = 25
 # At most so many runs go on beyond the sample, for so many steps before the best one is known.
@@ -40,8 +40,8 @@ _FINALISTS, _FINAL_STEPS = 3, 4
 # Rows of the first round: so many for each parameter of the components, and never fewer than the second number.
 _ROWS_PER_PARAMETER = 3
 _FEWEST_ROWS = 1000
-# Each stage has so many times more rows than the one before, for as long as they are one in so many of the table, and so
-# few cells.
+# Each stage has so many times more rows than the one before, for as long as these are no larger a share of the table than
+# one in so many, and no more cells than this.
 _GROWTH, _SHARE = 5, 3
 _MOST_CELLS = 2_000_000
 # More rows move a maximum by about one parameter per row in the objective: a stage need not come closer than this
