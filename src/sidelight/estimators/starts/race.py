@@ -40,8 +40,8 @@ _FINALISTS, _FINAL_STEPS = 3, 4
 # Rows of the first round: so many for each parameter of the components, and never fewer than the second number.
 _ROWS_PER_PARAMETER = 3
 _FEWEST_ROWS = 1000
-# Each stage has so many times more rows than the one before, for as long as these are no larger a share of the table than
-# one in so many, and no more cells than this.
+# Each stage has so many times more rows than the one before, for as long as these are no larger a share of the table
+# than one in so many, and no more cells than this.
 _GROWTH, _SHARE = 5, 3
 _MOST_CELLS = 2_000_000
 # More rows move a maximum by about one parameter per row in the objective: a stage need not come closer than this
