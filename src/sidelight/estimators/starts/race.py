@@ -89,8 +89,8 @@ def _finalists(few: Sample, sample: Sample, n_rows: int, random: np.random.Rando
     heights = sorted(map(_height, runs))
     if n_rows >= _SAMPLES * len(sample.values) and heights[-1] - heights[-2] > _tolerance(few):
         runs += go(_FURTHER_RUNNERS)
-    ahead = _apart(few, runs)[: len(runs) // 2 + 1]
-    runs = _apart(sample, [_run(sample.mixture, run.state, _FURTHER_STEPS) for run in ahead])
+    ahead = _apart(runs, _tolerance(few))[: len(runs) // 2 + 1]
+    runs = _apart([_run(sample.mixture, run.state, _FURTHER_STEPS) for run in ahead], _tolerance(sample))
     return [_without_starved(sample, runs[0]), *runs[1:_FINALISTS]]
 
 
@@ -106,11 +106,11 @@ def _on_more_rows(stages: Iterator[Mixture], runs: list[Trace[MixtureState]]) ->
     return max(runs, key=_height).state
 
 
-def _apart(sample: Sample, runs: Sequence[Trace[MixtureState]]) -> list[Trace[MixtureState]]:
+def _apart(runs: Sequence[Trace[MixtureState]], tolerance: float) -> list[Trace[MixtureState]]:
     """Return the runs on a sample, the highest first, without those that are about as high as one before."""
     apart: list[Trace[MixtureState]] = []
     for run in sorted(runs, key=_height, reverse=True):
-        if not apart or _height(apart[-1]) - _height(run) > _tolerance(sample):
+        if not apart or _height(apart[-1]) - _height(run) > tolerance:
             apart.append(run)
     return apart
 
