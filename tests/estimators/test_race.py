@@ -5,6 +5,7 @@ import pytest
 
 from sidelight import LabelledMixture
 from sidelight.estimators.starts import race
+from sidelight.inference.loop import Trace
 
 
 def clusters(n, d, k, seed=0, distance=6.0):
@@ -41,6 +42,12 @@ def test_rows_far_out_are_drawn_in_and_others_stay():
     near = norms <= 2 * np.median(norms)
     np.testing.assert_array_equal(inner[near], points[near])
     np.testing.assert_allclose(np.linalg.norm(inner[~near], axis=1), 2 * np.median(norms))
+
+
+def test_of_runs_that_lead_as_high_one_goes_on():
+    runs = [Trace(number, (-20.0, height)) for number, height in enumerate([-5.0, -3.0, -3.05, -4.0, -4.2])]
+    assert [run.state for run in race._apart(runs, 0.1)] == [1, 3, 4, 0]
+    assert [run.state for run in race._apart(runs, 0.5)] == [1, 3, 0]
 
 
 def test_the_order_of_the_rows_of_a_small_table_does_not_matter():

@@ -32,6 +32,13 @@ def test_what_is_left_to_gain_is_the_sum_of_a_geometric_series():
     assert has_little_to_gain([-16.0, -8.0, -4.0, -2.0, -1.0], 1.0 + 1e-9)
 
 
+def test_of_two_gains_the_square_root_of_their_ratio_counts():
+    # Gains of 9 and 0.09 may be followed by 0.009, 0.0009, …; those of 0.16 and 0.09 by 0.0675, 0.0506, …
+    assert has_little_to_gain([-10.0, -1.0, -0.91], 0.091)
+    assert not has_little_to_gain([-1.0, -0.84, -0.75], 0.27 - 1e-9)
+    assert has_little_to_gain([-1.0, -0.84, -0.75], 0.27 + 1e-9)
+
+
 def test_slow_gains_do_not_end_an_ascent_that_has_far_to_go():
     objectives = [-100 * 0.99**step for step in range(300)]
     ends = [step for step in range(2, 301) if has_little_to_gain(objectives[:step], 10.0)]

@@ -159,6 +159,8 @@ class LabelledMixture(NoiseComponent, MixtureEstimator):
     """
 
     takes: ClassVar[frozenset[str]] = frozenset({"labels", "blocks"})
+    # Where clusters overlap, with what a race of starts takes; NumPy is twice as slow as compiled loops then.
+    passes_expected = 40
 
     # What "auto" found, during a fit.
     _choice: StructureChoice | None

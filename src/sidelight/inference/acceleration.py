@@ -2,7 +2,8 @@
 
 A step of EM moves the expected sums over rows from x, which the parameters were made of, to g. Where rows overlap, many
 steps go the same way. Here a step goes to x + η (g − x), with η half as large again after every step that raises the
-objective. Where one does not, EM's own step is taken instead and η is one again, so that the objective never falls.
+objective. Where one does not, EM's own step is taken instead and η is one again, so that the objective never falls. It
+is one as well where gains shrink quickly: rows hardly overlap there, and a longer step would lead past the maximum.
 """
 
 import math
@@ -16,6 +17,8 @@ from sidelight.inference.progress import Callback
 from sidelight.inference.protocols import ExtrapolableFamily
 
 _GROWTH = 1.5
+# Gains that shrink to less than this fraction in a step shrink quickly.
+_QUICKLY = 0.2
 
 
 class Overrelaxed(NamedTuple):
@@ -33,6 +36,8 @@ class Overrelaxed(NamedTuple):
         Taken at ``before``: what EM's own step is made of. None at the start.
     objective : float
         Of the state before.
+    gain : float
+        By how much the step before raised the objective.
     reach : float
         How many times longer than EM's own the last step was.
     """
@@ -42,12 +47,13 @@ class Overrelaxed(NamedTuple):
     before: MixtureState
     expectation: Expectation | None
     objective: float
+    gain: float
     reach: float
 
     @classmethod
     def begin(cls, state: MixtureState) -> "Overrelaxed":
         """Return the start of an ascent."""
-        return cls(state, None, state, None, -math.inf, 1.0)
+        return cls(state, None, state, None, -math.inf, math.inf, 1.0)
 
     def plain(self, mixture: Mixture) -> MixtureState:
         """Return where EM's own step leads from the state before."""
@@ -74,11 +80,14 @@ def overrelaxed_step(mixture: Mixture) -> Step[Overrelaxed]:
             state, sums, reach = at.plain(mixture), at.expectation, 1.0
             expectation = mixture.expect(state)
             objective = mixture.objective(state, expectation)
-        further = None if sums is None else _beyond(mixture, state, sums, expectation, _GROWTH * reach)
+        gain = objective - at.objective
+        further = None
+        if sums is not None and gain > _QUICKLY * at.gain:
+            further = _beyond(mixture, state, sums, expectation, _GROWTH * reach)
         if further is None:
             plain = mixture.maximise(expectation, state)
-            return Overrelaxed(plain, expectation, state, expectation, objective, 1.0), objective
-        return Overrelaxed(*further, state, expectation, objective, _GROWTH * reach), objective
+            return Overrelaxed(plain, expectation, state, expectation, objective, gain, 1.0), objective
+        return Overrelaxed(*further, state, expectation, objective, gain, _GROWTH * reach), objective
 
     return step
 
@@ -142,4 +151,5 @@ def leap_from(
 
 def _at_the_end(trace: Trace[Overrelaxed], mixture: Mixture) -> Trace[MixtureState]:
     """Return the trace with EM's own last step: it raises the objective, which of a longer one is not known yet."""
-    return Trace(trace.state.plain(mixture), *trace[1:])
+    end = trace.state
+    return Trace(end.plain(mixture) if end.reach > 1 else end.state, *trace[1:])

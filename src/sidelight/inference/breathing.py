@@ -75,8 +75,13 @@ def _without_useless(at: _Partition, number: int) -> FloatArray:
 def _improved(rows: FloatArray, norms: FloatArray, weights: FloatArray, centres: FloatArray) -> _Partition:
     """Take some steps of k-means; a centre that no row is nearest to stays where it is."""
     numbers = np.arange(len(centres))[:, None]
+    before: IntArray | None = None
     for _ in range(_LLOYD_STEPS):
-        members = (_distances(rows, centres).argmin(axis=1) == numbers) * weights
+        nearest = _distances(rows, centres).argmin(axis=1)
+        if before is not None and np.array_equal(nearest, before):
+            break
+        before = nearest
+        members = (nearest == numbers) * weights
         mass = members.sum(axis=1)[:, None]
         centres = np.where(mass > 0, members @ rows / np.maximum(mass, np.finfo(float).tiny), centres)
     return _partition(rows, norms, weights, centres)

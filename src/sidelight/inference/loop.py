@@ -68,15 +68,19 @@ def has_little_to_gain(objectives: Sequence[float], tol: float) -> bool:
     """Say whether further steps would raise the objective by less than ``tol`` in all.
 
     Gains that shrink by a factor ρ in each step add up to the last times ρ / (1 − ρ) (Aitken's extrapolation; Böhning
-    et al. 1994). The larger of the last two ratios counts, for longer steps raise the objective unevenly.
+    et al. 1994). The larger of the last two ratios counts, for longer steps raise the objective unevenly. Of two gains
+    there is one ratio, and gains may shrink more slowly from there: its square root counts.
     """
     gains = [after - before for before, after in pairwise(objectives[-_GAINS - 1 :])]
     if not gains or abs(gains[-1]) >= tol:
         return False
     if abs(gains[-1]) < _NEGLIGIBLE * tol:
         return True
-    ratio = max((after / before if before > 0 else 1.0 for before, after in pairwise(gains)), default=1.0)
-    return len(gains) == _GAINS and 0 <= ratio < 1 and gains[-1] * ratio / (1 - ratio) < tol
+    ratios = [after / before if before > 0 else 1.0 for before, after in pairwise(gains)]
+    if not ratios or min(ratios) < 0:
+        return False
+    ratio = max(ratios) if len(gains) == _GAINS else math.sqrt(ratios[0])
+    return ratio < 1 and gains[-1] * ratio / (1 - ratio) < tol
 
 
 def ascend(

@@ -218,6 +218,8 @@ def violations(side: SideInformation, labels: Any, *, noise: Any = None) -> Viol
     refuse_missing(found, "labels")
     # Only rows with statements are needed: in a large table they are few.
     mentioned = np.flatnonzero(side.mentioned)
+    if not len(mentioned):
+        return Violations(mentioned, side.must_link, side.cannot_link, mentioned, 0, 0, 0, 0)
     codes = encode_complete(found[mentioned], "labels")
 
     def clusters(rows: IntArray) -> IntArray:

@@ -38,6 +38,8 @@ def restrict(side: "SideInformation", rows: Any) -> "SideInformation":
     """Keep the chosen rows and all that is entailed about them; see `SideInformation.restrict`."""
     chosen = choose_rows(rows, "rows", side.n_rows)
     _refuse_repeats(chosen)
+    if len(chosen) == side.n_rows and side.ids is None and side.is_empty:
+        return side
     kept = replace(
         side,
         n_rows=len(chosen),

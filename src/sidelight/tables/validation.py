@@ -40,6 +40,8 @@ def check_number(name: str, value: Any, *, least: float, most: float = float("in
 
 def as_frame(X: Any) -> "nw.DataFrame[Any] | None":
     """Return X as a frame, None where it is none."""
+    if isinstance(X, np.ndarray):
+        return None
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     return frame if isinstance(frame, nw.DataFrame) else None
 

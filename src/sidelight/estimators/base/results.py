@@ -73,7 +73,7 @@ class RowResults(Protocol):
         """Return labels (n,) in this process, right at least for the rows with statements."""
 
 
-_PART_ROWS = 1_000_000
+_PART_ROWS = 1 << 14
 
 
 def row_array(table: Table, shape: tuple[int, ...], dtype: Any) -> AnyArray:
@@ -193,6 +193,8 @@ class Results:
 
     def numbered(self, order: IntArray) -> Self:
         """Give every class of an order its place in it as its number; noise stays -1."""
+        if np.array_equal(order, np.arange(self.n_classes)):
+            return self
         with_noise = np.full(self.n_classes + 1, -1)
         with_noise[order + 1] = np.arange(len(order))
         for part in self._parts():
@@ -216,5 +218,5 @@ class Results:
                 give_back(array, part)
 
     def _parts(self) -> list[slice]:
-        # NumPy turns whole arrays of indices into larger ones; a part at a time takes no room.
+        # NumPy turns whole arrays of indices into larger ones; a part at a time takes no room, and stays in the cache.
         return row_ranges(len(self.labels), _PART_ROWS)

@@ -27,19 +27,22 @@ from sidelight.tables.table import ArrayTable, Rows
 
 # Of a smaller table, a run costs as much as what it may save.
 _LARGE = 20_000
-# So many runs start on a table of fewer rows than this many times the sample's; on a larger one all of them.
-_FEW_RUNS, _SAMPLES = 3, 10
 _ROWS_PER_CENTRE, _ROWS_PER_COLUMN = 50, 5
 # A component with fewer rows for each direction is starved; so many of them are revived.
 _ROWS_PER_DIRECTION, _MOST_REVIVED = 2, 3
 # Times the median distance from the middle of the table.
 _FARTHEST = 2.0
-_FIRST_STEPS, _FURTHER_STEPS, _STAGE_STEPS = 3, 6, 10
+_FIRST_STEPS, _FURTHER_STEPS, _STAGE_STEPS = 3, 4, 10
+# On a table of so many times more rows than the sample, a longer race costs little.
+_SAMPLES = 25
+# At most so many runs go on beyond the sample, for so many steps before the best one is known.
+_FINALISTS, _FINAL_STEPS = 3, 4
 # Rows of the first round: so many for each parameter of the components, and never fewer than the second number.
 _ROWS_PER_PARAMETER = 3
 _FEWEST_ROWS = 1000
-# Each stage has so many times more rows than the one before, for as long as they are so few cells.
-_GROWTH = 5
+# Each stage has so many times more rows than the one before, for as long as these are no larger a share of the table
+# than one in so many, and no more cells than this.
+_GROWTH, _SHARE = 5, 3
 _MOST_CELLS = 2_000_000
 # More rows move a maximum by about one parameter per row in the objective: a stage need not come closer than this
 # fraction of it.
@@ -56,8 +59,9 @@ def from_race(mixture: Mixture, sample: Sample, random: np.random.RandomState) -
     """Return where the ascent of a mixture starts: at the winner of a race.
 
     Of a table with too many parameters for a sample, that is the better of two runs of k-means. Of another small one it
-    is where breathing k-means ends. Of large ones, runs from breathing k-means, merged groups, k-means and k-means++
-    take a few steps on a part of the sample. More than half of them go on, there and with the sample, and the best of
+    is where breathing k-means ends. Of large ones, runs from breathing k-means, merged groups and k-means take a few
+    steps on a part of the sample; on very large ones, runs from k-means++ and k-means as well, unless the two best lead
+    as high by then. The better ones go on with the sample, but of those that lead as high only one, and the best of
     these with larger and larger parts of the table.
 
     Some rows may have too few distinct ones for a covariance where the table has enough; then the start is that of
@@ -70,25 +74,45 @@ def from_race(mixture: Mixture, sample: Sample, random: np.random.RandomState) -
             return _from_better_kmeans(inner, random)
         if mixture.rows.shape[0] < _LARGE:
             return from_nearest(inner, _breathing_centres(inner, random))
-        runners = _runners(inner, mixture.rows.shape[0])
-        return _on_more_rows(_stages(inner, mixture, random), _winner(few, inner, runners, random))
+        return _on_more_rows(_stages(inner, mixture, random), _finalists(few, inner, mixture.rows.shape[0], random))
     except SingularCovarianceError:
         return from_short_runs(sample, random)
 
 
-def _on_more_rows(stages: Iterator[Mixture], state: MixtureState) -> MixtureState:
-    """Return the state after some steps on each of several sets of rows."""
+def _finalists(few: Sample, sample: Sample, n_rows: int, random: np.random.RandomState) -> list[Trace[MixtureState]]:
+    """Return the runs that lead highest on a sample, of several starts on a part of it, the best one first."""
+
+    def go(starts: Sequence[Start]) -> list[Trace[MixtureState]]:
+        return [_run(few.mixture, start(few, random), _FIRST_STEPS) for start in starts]
+
+    runs = go(_runners(sample))
+    heights = sorted(map(_height, runs))
+    if n_rows >= _SAMPLES * len(sample.values) and heights[-1] - heights[-2] > _tolerance(few):
+        runs += go(_FURTHER_RUNNERS)
+    ahead = _apart(runs, _tolerance(few))[: len(runs) // 2 + 1]
+    runs = _apart([_run(sample.mixture, run.state, _FURTHER_STEPS) for run in ahead], _tolerance(sample))
+    return [_without_starved(sample, runs[0]), *runs[1:_FINALISTS]]
+
+
+def _on_more_rows(stages: Iterator[Mixture], runs: list[Trace[MixtureState]]) -> MixtureState:
+    """Return the state after some steps on each of several sets of rows; the first of them decide between the runs."""
     for stage in stages:
-        state = _run(stage, state, _STAGE_STEPS).state
-    return state
+        if len(runs) > 1:
+            runs = [_run(stage, run.state, _FINAL_STEPS) for run in runs]
+            best = max(runs, key=_height)
+            runs = [best if best.converged else _run(stage, best.state, _STAGE_STEPS - _FINAL_STEPS)]
+        else:
+            runs = [_run(stage, runs[0].state, _STAGE_STEPS)]
+    return max(runs, key=_height).state
 
 
-def _winner(few: Sample, sample: Sample, runners: Sequence[Start], random: np.random.RandomState) -> MixtureState:
-    """Return the state that leads highest on a sample, of several starts on a part of it."""
-    runs = [_run(few.mixture, start(few, random), _FIRST_STEPS) for start in runners]
-    runs = [_run(few.mixture, run.state, _FURTHER_STEPS) for run in sorted(runs, key=_height)[-(len(runs) // 2 + 1) :]]
-    runs = [_run(sample.mixture, run.state, _FURTHER_STEPS) for run in runs]
-    return _without_starved(sample, max(runs, key=_height)).state
+def _apart(runs: Sequence[Trace[MixtureState]], tolerance: float) -> list[Trace[MixtureState]]:
+    """Return the runs on a sample, the highest first, without those that are about as high as one before."""
+    apart: list[Trace[MixtureState]] = []
+    for run in sorted(runs, key=_height, reverse=True):
+        if not apart or _height(apart[-1]) - _height(run) > tolerance:
+            apart.append(run)
+    return apart
 
 
 def _drawn_in(points: FloatArray) -> FloatArray:
@@ -149,11 +173,18 @@ def _from_better_kmeans(sample: Sample, random: np.random.RandomState) -> Mixtur
     return max(starts, key=lambda start: judge.expect(start).evidence)
 
 
-def _runners(sample: Sample, n_rows: int) -> tuple[Start, ...]:
+def _runners(sample: Sample) -> tuple[Start, ...]:
     """Return the starts that take part; groups are merged where covariances are free."""
     second = from_merged_groups if isinstance(sample.mixture.family, FullGaussian) else from_kmeans_plus_plus
-    runners = (_from_breathing, second, from_kmeans, from_kmeans_plus_plus, from_kmeans, from_kmeans_plus_plus)
-    return runners[:_FEW_RUNS] if n_rows < _SAMPLES * len(sample.values) else runners
+    return (_from_breathing, second, from_kmeans)
+
+
+_FURTHER_RUNNERS = (from_kmeans_plus_plus, from_kmeans, from_kmeans_plus_plus)
+
+
+def _tolerance(sample: Sample) -> float:
+    """Return by how much the heights of two runs on a sample differ at least, where they lead to different places."""
+    return _TOL * float(sample.weights.sum())
 
 
 def _height(run: Trace[MixtureState]) -> float:
@@ -164,7 +195,7 @@ def _stages(sample: Sample, mixture: Mixture, random: np.random.RandomState) -> 
     """Yield the mixture on more and more rows than before, but never on all of them."""
     n, d = mixture.rows.shape
     n_before = len(sample.values)
-    while (n_rows := _GROWTH * n_before) <= min(n // 2, _MOST_CELLS // d):
+    while (n_rows := _GROWTH * n_before) <= min(n // _SHARE, _MOST_CELLS // d):
         # One row of each of equal parts of the table: in order, and without repeats.
         ends = np.linspace(0, n, n_rows + 1).astype(np.int64)
         chosen = ends[:-1] + random.randint(np.diff(ends))
