@@ -20,8 +20,8 @@ LABEL_ERROR = 0.001
 # those of experts that have learned from fewer statements; where there are few of them this matters more.
 _STRENGTH, _MORE_WITH_FEW = 0.2, 5.0
 _LEAST_LOG_WEIGHT, _MOST_LOG_WEIGHT = np.log(1e-3), np.log(5.0)
-# How much less a sure expert counts before it is judged: its weight falls with this power of its sureness, and with half
-# of it where there are this many statements for each class.
+# How much less a sure expert counts before it is judged: its weight falls with this power of its sureness, and with
+# half of that where there are so many statements for each class.
 _SURENESS_POWER, _STATEMENTS = 0.4, 10.0
 _LEAST_SURENESS = 1e-6
 
