@@ -24,7 +24,7 @@ from quality_summary import (
     standings,
     steps,
 )
-from situations import SITUATIONS
+from situations import FURTHER, SITUATIONS
 
 
 def report(grid: Grid, path: Path | None) -> None:
@@ -83,11 +83,13 @@ def title(situation: str) -> str:
 def introduction(grid: Grid) -> str:
     """Say what was measured."""
     draws = ", ".join(map(str, grid.draws))
+    tables = set(grid.trials["set"])
+    option, title = (" --further", "Quality on further tables") if tables <= set(FURTHER) else ("", "Quality")
     missing = [name for name in METHODS if name not in grid.methods]
     left_out = f" Left out, without trials of all these draws: {', '.join(missing)}." if missing else ""
     return (
-        "# Quality\n\n"
-        f"`python benchmarks/quality.py`: {grid.trials['set'].nunique()} tables with at most 1000 rows, "
+        f"# {title}\n\n"
+        f"`python benchmarks/quality.py{option}`: {len(tables)} tables with at most 1000 rows, "
         f"{len(grid.situations)} situations, draws {draws}. Scores are adjusted Rand indices on rows in no statement, "
         "means over draws and tables. Methods other than GuidedMixture and BayesianMixture receive the true number of "
         "classes where they need one; a method that raises an error scores 0 there. A cell is a table in a "

@@ -293,6 +293,9 @@ def test_the_report_and_the_page_are_made_from_the_stored_trials():
     page = (FOLDER.parent / "docs" / "benchmarks.md").read_text(encoding="utf-8")
     assert pages.renewed(page, grid) == page
     assert pages.renewed(page.replace("| SVC | 0.", "| SVC | 1."), grid) == page
+    asked = quality.read(["--further"])
+    further = quality.judged_grid(Journal.of(quality.grid_of(asked), FOLDER / "results").results, asked)
+    assert pages.markdown(further) == (FOLDER / "results" / "quality-further.md").read_text(encoding="utf-8")
 
 
 def test_each_benchmark_has_a_line_in_the_readme():
