@@ -84,11 +84,11 @@ def introduction(grid: Grid) -> str:
     """Say what was measured."""
     draws = ", ".join(map(str, grid.draws))
     tables = set(grid.trials["set"])
-    option, title = (" --further", "Quality on further tables") if tables <= set(FURTHER) else ("", "Quality")
+    option, heading = (" --further", "Quality on further tables") if tables <= set(FURTHER) else ("", "Quality")
     missing = [name for name in METHODS if name not in grid.methods]
     left_out = f" Left out, without trials of all these draws: {', '.join(missing)}." if missing else ""
     return (
-        f"# {title}\n\n"
+        f"# {heading}\n\n"
         f"`python benchmarks/quality.py{option}`: {len(tables)} tables with at most 1000 rows, "
         f"{len(grid.situations)} situations, draws {draws}. Scores are adjusted Rand indices on rows in no statement, "
         "means over draws and tables. Methods other than GuidedMixture and BayesianMixture receive the true number of "
