@@ -105,6 +105,11 @@ class Page:
     def pair(self):
         return self.page.locator(".question thead bdi").all_inner_texts()
 
+    def asked(self):
+        """Wait for a question, and return its rows."""
+        self.until("document.querySelectorAll('.question thead bdi').length === 2")
+        return self.pair()
+
     def toast(self, words):
         self.until("words => document.getElementById('toast').textContent.includes(words)", arg=words)
 
@@ -285,10 +290,9 @@ def test_two_people_at_once_agree_or_not(chromium, server):
     before = answered(server)
     for _ in range(6):
         for one in (ada, ben):
-            pair = one.pair()
-            if len(pair) == 2:
-                one.press("s" if group(pair[0]) == group(pair[1]) else "d")
-        assert ada.pair() != ben.pair()
+            first, second = one.asked()
+            one.press("s" if group(first) == group(second) else "d")
+        assert ada.asked() != ben.asked()
     Client(server, "watching").wait(lambda state: state["n_answers"] == before + 12)
     people = Client(server, "watching").ask("/api/people")
     assert {one["name"] for one in people["people"]} >= {ADA, "Ben"}
