@@ -268,6 +268,33 @@ def test_where_classes_are_several_clusters_more_labels_must_be_missing():
     assert not unlabelled_groups(points, shares, doubts, codes, NO_LINKS, of_several_clusters)
 
 
+def test_where_experts_agree_better_than_about_labelled_rows_more_labels_must_be_missing():
+    random = np.random.default_rng(0)
+    points = np.concatenate([random.normal(size=(200, 2)), random.normal(size=(40, 2)) + np.array([12.0, 0.0])])
+    codes = np.where((np.arange(240) % 10 == 0) & (np.arange(240) < 200), 0, -1)
+    doubts = np.where(np.arange(240) < 200, 0.3, 0.1)
+    clusters = np.zeros(240, dtype=int)
+    assert not unlabelled_groups(points, np.ones((240, 1)), doubts, codes, NO_LINKS, clusters)
+
+
+def test_a_class_without_labels_is_found_beside_classes_of_two_labels():
+    random = np.random.default_rng(0)
+    middles = np.array([[0.0, 0.0], [8.0, 0.0], [0.0, 8.0], [20.0, 20.0]])
+    y = np.repeat(np.arange(4), (30, 30, 30, 60))
+    points = middles[y] + random.normal(size=(150, 2))
+    codes = np.full(150, -1)
+    codes[[0, 1, 30, 31, 60, 61]] = [0, 0, 1, 1, 2, 2]
+    # Experts take its rows for the classes that are near to them, and do not agree which.
+    shares = np.where(y[:, None] == np.arange(3), 0.98, 0.01)
+    shares[y == 3] = [0.1, 0.45, 0.45]
+    doubts = np.where(y == 3, 0.9, 0.1)
+    (group,) = unlabelled_groups(points, shares, doubts, codes, NO_LINKS, y)
+    np.testing.assert_array_equal(group, np.flatnonzero(y == 3))
+    # With five labels in all it may be chance.
+    codes[0] = -1
+    assert not unlabelled_groups(points, shares, doubts, codes, NO_LINKS, y)
+
+
 def test_a_label_may_stray_into_a_group():
     random = np.random.default_rng(0)
     points = np.concatenate([random.normal(size=(200, 2)), random.normal(size=(80, 2)) + np.array([12.0, 0.0])])

@@ -7,12 +7,12 @@ few labels of other classes may stray into a group; the surprise is then that of
 larger. How much surprise is needed depends on how far the group lies from other rows of the classes it is taken for: a
 part cut off somewhere from a group needs much more than a group that lies apart. It also depends on the experts: rows
 of a class that none of them has seen are given to one labelled class by some and to another by others, so a group needs
-less surprise where experts agree less than on labelled rows whose label they have not seen. And it depends on the
-labelled classes: where each of them is several clusters of the mixture, a cluster without labels may well be one more
-of theirs. Links between a group and the rest of the classes it is taken for count as well: cannot-links for the group,
-must-links against it, as far as the labelled classes do not lead one to expect them. The groups that are chosen exceed
-what they need by the most, in sum. They are then divided where the tree divides labelled classes too
-(:mod:`~sidelight.estimators.guided.granularity`): several new classes may lie side by side.
+less surprise where experts agree less than on labelled rows whose label they have not seen, and more where they agree
+more. And it depends on the labelled classes: where each of them is several clusters of the mixture, a cluster without
+labels may well be one more of theirs. Links between a group and the rest of the classes it is taken for count as well:
+cannot-links for the group, must-links against it, as far as the labelled classes do not lead one to expect them. The
+groups that are chosen exceed what they need by the most, in sum. They are then divided where the tree divides labelled
+classes too (:mod:`~sidelight.estimators.guided.granularity`): several new classes may lie side by side.
 """
 
 from collections.abc import Callable
@@ -31,7 +31,7 @@ from sidelight.experts.dendrograms import Dendrogram, ward_tree
 _NEEDED_NEAR, _NEEDED_FAR = 5.0, 2.0
 # Halves of a normal distribution are this many standard deviations within apart; every further one saves this much.
 _CUT_APART = 2.5
-_SAVED = 2.0
+_SAVED = 1.5
 # Nothing is added to what is needed where the labels of a class lie in this many clusters or fewer, on average; one nat
 # more with every factor of e, and so much at most.
 _CLUSTERS_OF_A_CLASS = 1.5
@@ -39,19 +39,20 @@ _MOST_ADDED = 2.0
 # A group is taken for the classes that have at least this share of it: it may lie on the border of two.
 _TAKEN_FOR = 0.25
 # How much of the logarithm of the number of such branches is needed beside.
-_SEARCH_PRICE = 0.5
+_SEARCH_PRICE = 0.75
 # A branch may have at most this share of the labels it should have, at least these rows, and at most this share of all.
-_MOST_LABELS = 0.2
+_MOST_LABELS = 0.3
 _LEAST_ROWS = 5
 # The share of labelled rows of a class is near that of the table, by this many labels.
 _OVERALL_LABELS = 3.0
-# With fewer labels for each class, on average, no class is missed.
-_LEAST_LABELS = 3
-# How many nats of surprise are saved for every factor of e by which experts agree less than on labelled rows, as far as
-# that counts; what is added to both sides of the ratio. Nothing is saved on the border of two classes, where experts
-# disagree too: the saving grows from nothing at this distance to all of it one standard deviation further.
-_DISAGREEMENT = 2.0
-_MOST_LOG_RATIO = 1.0
+# With fewer labels in all, none can be missed.
+_LEAST_LABELS = 6
+# How many nats of surprise are saved for every factor of e by which experts agree less than on labelled rows, and
+# needed where they agree more, as far as that counts; what is added to both sides of the ratio. Nothing is saved on
+# the border of two classes, where experts disagree too: the saving grows from nothing at this distance to all of it one
+# standard deviation further.
+_DISAGREEMENT = 3.0
+_LEAST_LOG_RATIO, _MOST_LOG_RATIO = -0.5, 1.0
 _LEAST_DOUBT = 0.02
 _BORDER = 3.0
 # A row of a new class and one of another class are of one class with this probability: groups hold rows of others too.
@@ -122,7 +123,7 @@ def unlabelled_groups(
     clusters : (n,)
         A partition found without the labels: 0, 1, 2 and so on.
     """
-    if np.count_nonzero(codes >= 0) < _LEAST_LABELS * shares.shape[1]:
+    if np.count_nonzero(codes >= 0) < _LEAST_LABELS:
         return []
     tree = ward_tree(points)
     added = added_by_clusters(clusters[codes >= 0], shares.shape[1])
@@ -193,7 +194,7 @@ def _excess(rows: _Rows, groups: _Groups, taken: BoolArray) -> FloatArray:
         -np.log(np.maximum(poisson.cdf(strays, expected), _LEAST_PROBABILITY)),
     )
     ratio = np.log((doubts + _LEAST_DOUBT * sizes) / (below @ rows.usual_doubts + _LEAST_DOUBT * sizes))
-    saved = _DISAGREEMENT * np.clip(ratio, 0.0, _MOST_LOG_RATIO)
+    saved = _DISAGREEMENT * np.clip(ratio, _LEAST_LOG_RATIO, _MOST_LOG_RATIO)
     price = _SEARCH_PRICE * np.log(n / np.maximum(sizes, 1.0)) + rows.added
     most_of_links = _MOST_OF_LINKS * (~rows.links.same).any()
     possible = (surprise > _NEEDED_FAR + price - saved - most_of_links) & (strays <= _MOST_LABELS * expected)
@@ -206,7 +207,7 @@ def _excess(rows: _Rows, groups: _Groups, taken: BoolArray) -> FloatArray:
         others = [np.setdiff1d(np.flatnonzero(classes == c), members) for c in taken_for]
         apart = min(separation(rows.points[members], rows.points[own]) for own in others)
         needed = max(_NEEDED_FAR, _NEEDED_NEAR - _SAVED * max(apart - _CUT_APART, 0.0))
-        needed += price[number] - saved[number] * np.clip(apart - _BORDER, 0.0, 1.0)
+        needed += price[number] - saved[number] * (np.clip(apart - _BORDER, 0.0, 1.0) if saved[number] > 0 else 1.0)
         excess[number] = surprise[number] + _said_by_links(rows, members, np.concatenate(others)) - needed
     return excess
 

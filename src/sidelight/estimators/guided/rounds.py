@@ -33,6 +33,9 @@ _LINK_ERROR_STEPS = 2
 _LEAST_CERTAINTY = 0.1
 # Rows that stand for a cluster.
 _TYPICAL_ROWS = 5
+# Two labelled classes are harder to tell apart than many are, in most tables: before labels judge them, experts count
+# this much less there, so that a few labels do not make everything look certain.
+_TWO_CLASSES = 0.65
 # How sure a partition to start from is of itself.
 _START_CERTAINTY = 0.7
 
@@ -162,6 +165,8 @@ def consult(
     )
     n_statements = len(labelled) + len(statements.pairs)
     prior_weights = balanced([expert.prior_weight for expert in experts], rows, n_statements)
+    if len(labelled) and n_classes == 2:
+        prior_weights = _TWO_CLASSES * prior_weights
     weights = learn_weights(held, prior_weights)
     if link_confidence is None and len(statements.pairs):
         # Experts are trusted too little while wrong links are taken for right ones.
