@@ -53,3 +53,31 @@ def test_complete_rows_are_the_same_by_both_ways():
     expected = given.family.update(collect(given.family, given.parameters, given.X, given.responsibilities))
     for name, values in given.family.attributes(expected).items():
         np.testing.assert_allclose(given.family.attributes(found)[name], values, rtol=1e-8)
+
+
+def test_missing_cells_that_others_nearly_determine():
+    # Columns in very different units, and two of them equal to three digits.
+    rng = np.random.default_rng(3)
+    root = rng.normal(size=(1, 5, 7))
+    root[0, 1] = root[0, 0] + 1e-3 * root[0, 1]
+    units = np.array([1e120, 1e-120, 1.0, 1e-3, 1e40])
+    plain = root @ root.swapaxes(1, 2)
+    X = rng.normal(size=(40, 7)) @ root[0].T
+    X[rng.random(X.shape) < 0.4] = np.nan
+    degrees, mean = np.array([11.0]), np.zeros((1, 5))
+    evaluator = PatternEvaluator(mean, plain * units[:, None] * units, degrees, gaussian_score)
+    found = scores(evaluator, X * units)[:, 0]
+    statistics = accumulated(evaluator, X * units, np.ones((40, 1)))
+    second = np.zeros((5, 5))
+    for row, score in zip(X, found, strict=True):
+        seen, lost = ~np.isnan(row), np.isnan(row)
+        within, across = plain[0][np.ix_(seen, seen)], plain[0][np.ix_(lost, seen)]
+        solved = np.linalg.solve(within, row[seen])
+        expected = -0.5 * (row[seen] @ solved + np.linalg.slogdet(within)[1] + seen.sum() * np.log(2 * np.pi))
+        np.testing.assert_allclose(score, expected - np.log(units[seen]).sum(), rtol=1e-8, atol=1e-9)
+        filled = np.where(seen, row, 0.0)
+        filled[lost] = across @ solved
+        second += np.outer(filled, filled)
+        covariance = plain[0][np.ix_(lost, lost)] - across @ np.linalg.solve(within, across.T)
+        second[np.ix_(lost, lost)] += covariance / degrees[0]
+    np.testing.assert_allclose(statistics.second[0] / units[:, None] / units, second, rtol=1e-6, atol=1e-8)

@@ -1,19 +1,23 @@
-"""Gaussian rows with missing cells: factors that depend on which cells are missing are made once for each such pattern.
+"""Gaussian rows with missing cells.
 
 With q(μ, Λ) Normal-Wishart (m, κ, L, ν) and Ψ = L⁻¹, a row x = (x_o, x_m) of which only x_o is seen has x_m as a latent
 of its own beside the component z, and q(z = k, x_m) = r_k q(x_m | k). The best q(x_m | k) is proportional to
 exp E_q ln p(x | θ_k) = exp(c_k − ½ ν (x − m)ᵀ L (x − m)), c_k the value at the mean, hence normal:
 
-    q(x_m | k) = N(m_m − L_mm⁻¹ L_mo (x_o − m_o), (ν L_mm)⁻¹) = N(m_m + Ψ_mo Ψ_oo⁻¹ (x_o − m_o), Ψ_m·o / ν),
+    q(x_m | k) = N(m_m − L_mm⁻¹ L_mo (x_o − m_o), (ν L_mm)⁻¹).
 
-where Ψ_m·o = Ψ_mm − Ψ_mo Ψ_oo⁻¹ Ψ_om. The row adds to the bound r_k times
+The row adds to the bound r_k times
 
     E ln p(x | θ_k) + H(q(x_m | k)) = ln ∫ exp E_q ln p(x | θ_k) dx_m
-                                    = c_k + ½ |m| ln 2π − ½ ln|ν L_mm| − ½ ν (x_o − m_o)ᵀ Ψ_oo⁻¹ (x_o − m_o)
+                                    = c_k + ½ |m| ln 2π − ½ ln|ν L_mm| − ½ ν (x* − m)ᵀ L (x* − m),
 
-and |L_mm| = |L| |Ψ_oo|, so that only Ψ_oo is ever factored. The statistics take the mean and the covariance of
-q(x_m | k) in place of the missing cells. As ν and κ grow this becomes the marginal density ln N(x_o; m_o, Ψ_oo / ν).
-Integrating x_m out before the expectation would give a tighter bound, but no posterior that is Normal-Wishart.
+x* being the row with the mean of q(x_m | k) in place of its missing cells. The statistics take that mean, and the
+covariance of q(x_m | k). As ν and κ grow this becomes the marginal density ln N(x_o; m_o, Ψ_oo / ν), since
+(x* − m)ᵀ L (x* − m) = (x_o − m_o)ᵀ Ψ_oo⁻¹ (x_o − m_o) and |L| = |L_mm| / |Ψ_oo|. Integrating x_m out before the
+expectation would give a tighter bound, but no posterior that is Normal-Wishart.
+
+Only L_mm is factored, once for each pattern of missing cells: most rows lack few cells. With CᵀC = L it is AᵀA, A being
+the columns m of C, and is factored as A is (R of A = QR), which loses no digits to the square.
 """
 
 from collections.abc import Callable
@@ -22,13 +26,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sidelight._typing import AnyArray, FloatArray, IntArray
+from sidelight._typing import AnyArray, BoolArray, FloatArray, IntArray
 from sidelight.families.evaluators.evaluator import Evaluator, Scorer, Statistics
 from sidelight.families.exponential import GaussianStatistics
-from sidelight.families.gaussian.full import precision_factors
+from sidelight.families.gaussian.full import powers_of_two, precision_factors
 from sidelight.kernels.loops import QuadraticForm, front, has_missing
 
-# Doubles that the factors of the rows of a block may take.
+# Doubles that what is computed of the rows of a block may take at once.
 _BLOCK_DOUBLES = 1_000_000
 _FEWEST_ROWS, _MOST_ROWS = 16, 384
 
@@ -37,7 +41,8 @@ Score = Callable[[FloatArray, FloatArray, IntArray], FloatArray]
 
 def pattern_rows(scatter: FloatArray) -> int:
     """Return the number of rows with missing cells that are taken at once, of components with these scatters."""
-    return min(max(_BLOCK_DOUBLES // scatter.size, _FEWEST_ROWS), _MOST_ROWS)
+    n_components, d = scatter.shape[:2]
+    return min(max(_BLOCK_DOUBLES // (n_components * d), _FEWEST_ROWS), _MOST_ROWS)
 
 
 class IncompletePredictive(Scorer):
@@ -116,49 +121,66 @@ class IncompleteEvaluator(IncompleteRows[GaussianStatistics]):
         return replace(found, first=np.ascontiguousarray(found.first))
 
 
-class Patterns:
-    """Factors of the observed columns' scatter, kept for the patterns met so far.
+class Pattern(NamedTuple):
+    """What depends on which columns of a row are missing.
 
-    ``factors`` (patterns, components, d, d) are lower triangular C with CᵀC = Ψ_oo⁻¹ among the observed columns and the
-    identity on the missing ones, so that all patterns have one shape; ``log_scales`` (patterns, components) are
-    ½ ln|Ψ_oo⁻¹| and ``observed`` (patterns, d) says which columns they are.
+    Parameters
+    ----------
+    missing : (m,)
+        The columns.
+    covariances : (components, m, m)
+        L_mm⁻¹, of columns in their scales.
+    log_scales : (components,)
+        ½ ln|L| − ½ ln|L_mm| = ½ ln|Ψ_oo⁻¹|, of columns in their own units.
     """
 
-    def __init__(self, scatter: FloatArray, capacity: int) -> None:
-        n_components, d = scatter.shape[:2]
-        self.factors = np.empty((capacity, n_components, d, d))
-        self.log_scales = np.empty((capacity, n_components))
-        self.observed = np.empty((capacity, d), dtype=bool)
-        self._scatter = scatter
+    missing: IntArray
+    covariances: FloatArray
+    log_scales: FloatArray
+
+
+class Patterns:
+    """The patterns met so far, by factors C (components, d, d) of L = CᵀC whose columns are in these scales."""
+
+    def __init__(self, factors: FloatArray, scales: FloatArray, most_doubles: int) -> None:
+        self.kept: list[Pattern] = []
+        self._factors = factors
+        self._log_scales = np.log(scales)
+        self._most_doubles = most_doubles
+        self._doubles = 0
         self._slots: dict[bytes, int] = {}
 
-    def __len__(self) -> int:
-        return len(self._slots)
-
-    def has_room_for(self, keys: list[bytes]) -> bool:
-        """Say whether these patterns can be kept beside those that are."""
-        return len(self._slots.keys() | keys) <= len(self.observed)
+    def has_room_for(self, missing: BoolArray) -> bool:
+        """Say whether the patterns of these rows (n, d) can be kept beside those that are, or are the first."""
+        new = [row.sum() for row in missing if row.tobytes() not in self._slots]
+        needed = len(self._factors) * int(np.square(new).sum())
+        return not self.kept or self._doubles + needed <= self._most_doubles
 
     def forget(self) -> None:
         """Forget all patterns."""
-        self._slots = {}
+        self.kept, self._slots, self._doubles = [], {}, 0
 
-    def slots(self, keys: list[bytes]) -> IntArray:
-        """Return where patterns are kept, each given by the bytes of its row of ``observed``; there must be room."""
-        new = [key for key in dict.fromkeys(keys) if key not in self._slots]
-        if new:
-            self._add(new)
+    def slots(self, missing: BoolArray) -> IntArray:
+        """Return which of the patterns kept each row (n, d) has; new ones are kept."""
+        keys = [row.tobytes() for row in missing]
+        for key, row in zip(keys, missing, strict=True):
+            if key not in self._slots:
+                self._slots[key] = len(self.kept)
+                self.kept.append(self._pattern(np.flatnonzero(row)))
+                self._doubles += self.kept[-1].covariances.size
         return np.array([self._slots[key] for key in keys], dtype=np.int64)
 
-    def _add(self, keys: list[bytes]) -> None:
-        start, stop = len(self._slots), len(self._slots) + len(keys)
-        observed = np.frombuffer(b"".join(keys), dtype=bool).reshape(len(keys), -1)
-        both = observed[:, None, :, None] & observed[:, None, None, :]
-        factors = precision_factors(np.where(both, self._scatter, np.eye(observed.shape[1])))
-        self.observed[start:stop] = observed
-        self.factors[start:stop] = factors
-        self.log_scales[start:stop] = np.log(np.diagonal(factors, axis1=2, axis2=3)).sum(axis=2)
-        self._slots.update(zip(keys, range(start, stop), strict=True))
+    def _pattern(self, missing: IntArray) -> Pattern:
+        factors = self._factors
+        log_whole = np.log(np.diagonal(factors, axis1=1, axis2=2)).sum(axis=1)
+        seen = np.delete(self._log_scales, missing, axis=1).sum(axis=1)
+        triangles = np.linalg.qr(factors[:, :, missing], mode="r")
+        diagonals = np.abs(np.diagonal(triangles, axis1=1, axis2=2))
+        # Brought to one scale before they are inverted, which compares rows.
+        norms = powers_of_two(diagonals)
+        inverses = np.linalg.inv(triangles / norms[:, :, None]) / norms[:, None, :]
+        log_scales = log_whole - np.log(diagonals).sum(axis=1) - seen
+        return Pattern(missing, inverses @ inverses.swapaxes(1, 2), log_scales)
 
 
 class PatternDistances(NamedTuple):
@@ -177,7 +199,7 @@ class PatternRows:
     block_rows : int, optional
         Rows of a block, from :func:`pattern_rows` where not given.
     kept_doubles : int
-        Doubles that the factors of all patterns met so far may take.
+        Doubles that what is known of all patterns met so far may take.
     """
 
     def __init__(
@@ -189,47 +211,62 @@ class PatternRows:
         block_rows: int | None = None,
         kept_doubles: int = 8_000_000,
     ) -> None:
-        self.n_components, d = means.shape
+        self.n_components = len(means)
         self.block_rows = pattern_rows(scatter) if block_rows is None else block_rows
         self._means = means
-        self._scatter = scatter
         self._degrees = degrees
-        kept = min(max(kept_doubles // scatter.size, self.block_rows), 2**d)
-        self._patterns = Patterns(scatter, kept)
-        self._factor_buffer = np.empty((self.block_rows, *scatter.shape))
-        self._difference_buffer = np.empty((self.block_rows, self.n_components, d))
-        self._white_buffer = np.empty_like(self._difference_buffer)
+        # Columns may be of very different scales: here each is in its own, a power of two, which is exact.
+        self._scales = powers_of_two(np.sqrt(np.diagonal(scatter, axis1=1, axis2=2)))
+        self._factors = precision_factors(scatter) * self._scales[:, None, :]
+        self._patterns = Patterns(self._factors, self._scales, kept_doubles)
         self._slots = np.empty(0, dtype=np.int64)
+        self._deviations = self._white = np.empty((self.n_components, 0, means.shape[1]))
         self._start()
 
     def _start(self) -> None:
         self._mass = np.zeros(self.n_components)
         self._first = np.zeros_like(self._means)
-        self._second = np.zeros_like(self._scatter)
-        self._pattern_mass = np.zeros(self._patterns.log_scales.shape)
+        self._second = np.zeros_like(self._factors)
+        self._pattern_mass = np.zeros((len(self._patterns.kept), self.n_components))
 
     def load(self, block: AnyArray) -> None:
         """Take a block of rows."""
         missing = np.isnan(block)
-        keys = [row.tobytes() for row in ~missing]
-        if not self._patterns.has_room_for(keys):
+        if not self._patterns.has_room_for(missing):
             self._add_covariances()
             self._patterns.forget()
-        self._slots = self._patterns.slots(keys)
-        differences, white, factors = self._views()
-        np.subtract(block[:, None], self._means, out=differences)
-        # A missing cell adds nothing to the distance.
-        np.copyto(differences, 0.0, where=missing[:, None])
-        np.take(self._patterns.factors, self._slots, axis=0, out=factors)
-        np.einsum("nkij,nkj->nki", factors, differences, out=white)
+            self._pattern_mass = self._pattern_mass[:0]
+        self._slots = self._patterns.slots(missing)
+        new = np.zeros((len(self._patterns.kept) - len(self._pattern_mass), self.n_components))
+        self._pattern_mass = np.concatenate([self._pattern_mass, new])
+        # A missing cell lies at its mean, until the others of its row are known.
+        differences = np.where(missing, 0.0, block - self._means[:, None]) / self._scales[:, None]
+        whiten = self._factors.swapaxes(1, 2)
+        slopes = differences @ whiten @ self._factors
+        n_missing = missing.sum(axis=1)
+        for m in np.unique(n_missing[n_missing > 0]).tolist():
+            at_once = max(_BLOCK_DOUBLES // (self.n_components * m * m), 1)
+            rows = np.flatnonzero(n_missing == m)
+            for start in range(0, len(rows), at_once):
+                self._fill(differences, slopes, rows[start : start + at_once])
+        self._deviations = differences
+        self._white = differences @ whiten
+
+    def _fill(self, differences: FloatArray, slopes: FloatArray, rows: IntArray) -> None:
+        """Put the mean of the missing cells, − L_mm⁻¹ L_mo (x_o − m_o) from theirs, of rows that lack as many."""
+        patterns = [self._patterns.kept[slot] for slot in self._slots[rows]]
+        columns = np.array([pattern.missing for pattern in patterns])
+        covariances = np.array([pattern.covariances for pattern in patterns])
+        of_missing = slopes[:, rows[:, None], columns]
+        differences[:, rows[:, None], columns] = -np.einsum("nkij,knj->kni", covariances, of_missing)
 
     def distances(self) -> PatternDistances:
         """Return the distances of the block, and what else the scores depend on."""
-        _, white, _ = self._views()
-        n_observed = self._patterns.observed[self._slots].sum(axis=1)
-        return PatternDistances(
-            np.einsum("nki,nki->kn", white, white), self._patterns.log_scales[self._slots].T, n_observed
-        )
+        patterns = [self._patterns.kept[slot] for slot in self._slots]
+        log_scales = np.array([pattern.log_scales for pattern in patterns]).reshape(-1, self.n_components)
+        n_missing = np.array([len(pattern.missing) for pattern in patterns], dtype=np.int64)
+        distances = np.einsum("kni,kni->kn", self._white, self._white)
+        return PatternDistances(distances, log_scales.T, self._means.shape[1] - n_missing)
 
     def add(self, weights: FloatArray, of_covariances: FloatArray) -> None:
         """Add the sums of the block by weights of the rows and of the covariances of their missing cells.
@@ -237,11 +274,7 @@ class PatternRows:
         Both are (components, rows). They differ where rows have scales of their own: a row of scale u counts u times,
         and the covariance of its missing cells is u times smaller.
         """
-        differences, white, factors = self._views()
-        # A missing cell lies Ψ_mo Ψ_oo⁻¹ (x_o − m_o) from its mean.
-        solved = np.einsum("nkij,nki->knj", factors, white)
-        observed = self._patterns.observed[self._slots]
-        deviations = np.where(observed, differences.swapaxes(0, 1), solved @ self._scatter)
+        deviations = self._deviations * self._scales[:, None]
         weighted = deviations * weights[:, :, None]
         self._mass += weights.sum(axis=1)
         self._first += weighted.sum(axis=1)
@@ -255,20 +288,13 @@ class PatternRows:
         self._start()
         return collected
 
-    def _views(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the loaded rows' differences from the means, these whitened, and the factors that do so."""
-        n = len(self._slots)
-        return self._difference_buffer[:n], self._white_buffer[:n], self._factor_buffer[:n]
-
     def _add_covariances(self) -> None:
         """Add the covariances of the missing cells of all rows so far to the second moments."""
-        for slot in range(len(self._patterns)):
-            seen, factors = self._patterns.observed[slot], self._patterns.factors[slot]
-            lost = ~seen
-            white = factors @ np.where(seen[:, None] & lost, self._scatter, 0.0)
-            remainder = np.where(lost[:, None] & lost, self._scatter, 0.0) - white.swapaxes(1, 2) @ white
-            self._second += (self._pattern_mass[slot] / self._degrees)[:, None, None] * remainder
-        self._pattern_mass[: len(self._patterns)] = 0.0
+        for mass, (missing, covariances, _) in zip(self._pattern_mass, self._patterns.kept, strict=True):
+            scales = self._scales[:, missing]
+            found = covariances * scales[:, :, None] * scales[:, None, :]
+            self._second[:, missing[:, None], missing] += (mass / self._degrees)[:, None, None] * found
+        self._pattern_mass[:] = 0.0
 
 
 class PatternEvaluator(PatternRows, Evaluator[GaussianStatistics]):
