@@ -146,6 +146,8 @@ class Patterns:
         self.kept: list[Pattern] = []
         self._factors = factors
         self._log_scales = np.log(scales)
+        # ½ ln|L|, of columns in their own units.
+        self._log_whole = (np.log(np.diagonal(factors, axis1=1, axis2=2)) - self._log_scales).sum(axis=1)
         self._most_doubles = most_doubles
         self._doubles = 0
         self._slots: dict[bytes, int] = {}
@@ -163,24 +165,31 @@ class Patterns:
     def slots(self, missing: BoolArray) -> IntArray:
         """Return which of the patterns kept each row (n, d) has; new ones are kept."""
         keys = [row.tobytes() for row in missing]
-        for key, row in zip(keys, missing, strict=True):
-            if key not in self._slots:
-                self._slots[key] = len(self.kept)
-                self.kept.append(self._pattern(np.flatnonzero(row)))
-                self._doubles += self.kept[-1].covariances.size
+        new = {key: row for key, row in zip(keys, missing, strict=True) if key not in self._slots}
+        by_size: dict[int, list[bytes]] = {}
+        for key, row in new.items():
+            by_size.setdefault(int(row.sum()), []).append(key)
+        for size, alike in by_size.items():
+            at_once = max(_BLOCK_DOUBLES // (self._factors[:, :, 0].size * max(size, 1)), 1)
+            for start in range(0, len(alike), at_once):
+                self._add(alike[start : start + at_once], new)
         return np.array([self._slots[key] for key in keys], dtype=np.int64)
 
-    def _pattern(self, missing: IntArray) -> Pattern:
-        factors = self._factors
-        log_whole = np.log(np.diagonal(factors, axis1=1, axis2=2)).sum(axis=1)
-        seen = np.delete(self._log_scales, missing, axis=1).sum(axis=1)
-        triangles = np.linalg.qr(factors[:, :, missing], mode="r")
-        diagonals = np.abs(np.diagonal(triangles, axis1=1, axis2=2))
+    def _add(self, keys: list[bytes], rows: dict[bytes, BoolArray]) -> None:
+        """Keep patterns of as many missing columns."""
+        missing = np.array([np.flatnonzero(rows[key]) for key in keys])
+        # (patterns, components, d, m): of each pattern the columns of the factors that are missing.
+        triangles = np.linalg.qr(self._factors[:, :, missing].transpose(2, 0, 1, 3), mode="r")
+        diagonals = np.abs(np.diagonal(triangles, axis1=2, axis2=3))
         # Brought to one scale before they are inverted, which compares rows.
         norms = powers_of_two(diagonals)
-        inverses = np.linalg.inv(triangles / norms[:, :, None]) / norms[:, None, :]
-        log_scales = log_whole - np.log(diagonals).sum(axis=1) - seen
-        return Pattern(missing, inverses @ inverses.swapaxes(1, 2), log_scales)
+        inverses = np.linalg.inv(triangles / norms[..., :, None]) / norms[..., None, :]
+        covariances = inverses @ inverses.swapaxes(2, 3)
+        of_missing = self._log_scales[:, missing].sum(axis=2).T
+        log_scales = self._log_whole + of_missing - np.log(diagonals).sum(axis=2)
+        self._slots.update(zip(keys, range(len(self.kept), len(self.kept) + len(keys)), strict=True))
+        self.kept += [Pattern(*found) for found in zip(missing, covariances, log_scales, strict=True)]
+        self._doubles += covariances.size
 
 
 class PatternDistances(NamedTuple):
