@@ -167,7 +167,7 @@ def test_the_whole_story_by_keys(chromium, server, hostile, tmp_path):
     wait_for_fit(server)
     asked = []
     for number in range(20):
-        pair = ada.pair()
+        pair = ada.asked()
         asked.append(pair)
         ada.press("s" if group(pair[0]) == group(pair[1]) else "d")
         ada.until(f"pair => {PAIR}.some((one, at) => one.textContent !== pair[at])", arg=pair)
