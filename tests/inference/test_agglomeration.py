@@ -90,8 +90,10 @@ def stages_of(objectives):
         ([0.0, 90.0, 95.0, 100.0], 0.15, 2),
         ([-900.0, -810.0, -805.0, -800.0], 0.15, 2),
         # One component that nothing is gained over stays alone, whatever further ones cost.
-        ([5.0, 4.0, 3.0], 0.0, 1),
-        ([5.0, 4.0, 3.0], 0.5, 1),
+        ([9.0, 5.0, 3.0], 0.0, 1),
+        ([9.0, 5.0, 3.0], 0.5, 1),
+        # Unless it is hardly better than two.
+        ([7.0, 5.0, 3.0], 0.0, 2),
     ],
 )
 def test_components_are_kept_that_are_worth_their_price(objectives, parsimony, number):

@@ -27,6 +27,8 @@ _FIRST_LESSONS = 5
 _FIRST_STEPS = 5
 _STEPS = 5
 _STEPS_WITH_PRIOR = 2
+# How many nats a component alone must be above several. In tables drawn from one normal distribution it is further above.
+_SEVERAL = 3.0
 # Of many components several pairs are merged at a time: one for every so many.
 _COMPONENTS_PER_MERGE = 8
 
@@ -103,12 +105,16 @@ def worth_its_components(stages: Sequence[Stage], parsimony: float) -> Stage:
     Clusters are seldom as regular as the components of a mixture, so with enough rows the objective rises as long as
     components are added. With G(k) how far the objective with k components is above that of the last stage, which has
     fewest, the stage is kept with the highest G(k) − parsimony · max G · ln k: each time the components double, they
-    must add the share parsimony · ln 2 of all that can be gained. With parsimony 0 it is the highest stage.
+    must add the share parsimony · ln 2 of all that can be gained. One component alone must be :data:`_SEVERAL` nats
+    above: who looks for clusters has reason to expect some.
     """
     gain = highest(stages).objective - stages[-1].objective
-    return max(
-        stages, key=lambda stage: stage.objective - parsimony * gain * np.log(len(stage.mixture.weights.classes))
-    )
+
+    def worth(stage: Stage) -> float:
+        k = len(stage.mixture.weights.classes)
+        return stage.objective - parsimony * gain * float(np.log(k)) + (_SEVERAL if k > 1 else 0.0)
+
+    return max(stages, key=worth)
 
 
 def learn_prior(stage: Stage, tol: float) -> Stage:

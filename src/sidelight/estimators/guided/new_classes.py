@@ -28,7 +28,7 @@ from sidelight.estimators.starts.partitions import Links
 from sidelight.experts.dendrograms import Dendrogram, ward_tree
 
 # Surprise needed, in nats: of a branch that touches its class, and of one far from it.
-_NEEDED_NEAR, _NEEDED_FAR = 5.0, 2.0
+_NEEDED_NEAR, _NEEDED_FAR = 5.0, 1.5
 # Halves of a normal distribution are this many standard deviations within apart; every further one saves this much.
 _CUT_APART = 2.5
 _SAVED = 1.5
@@ -39,14 +39,16 @@ _MOST_ADDED = 2.0
 # A group is taken for the classes that have at least this share of it: it may lie on the border of two.
 _TAKEN_FOR = 0.25
 # How much of the logarithm of the number of such branches is needed beside.
-_SEARCH_PRICE = 0.75
+_SEARCH_PRICE = 0.65
 # A branch may have at most this share of the labels it should have, at least these rows, and at most this share of all.
 _MOST_LABELS = 0.3
 _LEAST_ROWS = 5
 # The share of labelled rows of a class is near that of the table, by this many labels.
 _OVERALL_LABELS = 3.0
-# With fewer labels in all, none can be missed.
+# With fewer labels in all, none can be missed. With fewer labels of a class than so many, on average, experts know little
+# of what classes look like: this much more surprise is needed for every factor of e.
 _LEAST_LABELS = 6
+_FEW_LABELS, _NEEDED_WITH_FEW = 3.0, 2.0
 # How many nats of surprise are saved for every factor of e by which experts agree less than on labelled rows, and
 # needed where they agree more, as far as that counts; what is added to both sides of the ratio. Nothing is saved on
 # the border of two classes, where experts disagree too: the saving grows from nothing at this distance to all of it one
@@ -123,10 +125,12 @@ def unlabelled_groups(
     clusters : (n,)
         A partition found without the labels: 0, 1, 2 and so on.
     """
-    if np.count_nonzero(codes >= 0) < _LEAST_LABELS:
+    n_labels = np.count_nonzero(codes >= 0)
+    if n_labels < _LEAST_LABELS:
         return []
     tree = ward_tree(points)
     added = added_by_clusters(clusters[codes >= 0], shares.shape[1])
+    added += _NEEDED_WITH_FEW * max(np.log(_FEW_LABELS * shares.shape[1] / n_labels), 0.0)
     rows = _Rows(points, shares, codes, _usual_doubts(doubts, codes, shares.shape[1]), added, links)
     counts = np.column_stack([shares, np.ones(len(points)), codes >= 0, doubts])
     branches = _Groups(*_columns(tree.sums(counts)), lambda node: _rows_below(tree, node))
