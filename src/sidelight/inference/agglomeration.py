@@ -27,7 +27,8 @@ _FIRST_LESSONS = 5
 _FIRST_STEPS = 5
 _STEPS = 5
 _STEPS_WITH_PRIOR = 2
-# How many nats a component alone must be above several. In tables drawn from one normal distribution it is further above.
+# How many nats a component alone must be above several. It is further above in tables drawn from one normal
+# distribution.
 _SEVERAL = 3.0
 # Of many components several pairs are merged at a time: one for every so many.
 _COMPONENTS_PER_MERGE = 8

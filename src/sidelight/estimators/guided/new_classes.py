@@ -45,8 +45,8 @@ _MOST_LABELS = 0.3
 _LEAST_ROWS = 5
 # The share of labelled rows of a class is near that of the table, by this many labels.
 _OVERALL_LABELS = 3.0
-# With fewer labels in all, none can be missed. With fewer labels of a class than so many, on average, experts know little
-# of what classes look like: this much more surprise is needed for every factor of e.
+# With fewer labels in all, none can be missed. With fewer labels of a class than so many, on average, experts know
+# little of what classes look like: this much more surprise is needed for every factor of e.
 _LEAST_LABELS = 6
 _FEW_LABELS, _NEEDED_WITH_FEW = 3.0, 2.0
 # How many nats of surprise are saved for every factor of e by which experts agree less than on labelled rows, and
