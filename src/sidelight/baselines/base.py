@@ -1,6 +1,5 @@
 """The fit of every baseline: reading, numbering the clusters by the labels, counting broken statements."""
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Mapping
 from functools import partial
@@ -13,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._typing import AnyArray, IntArray, LabelArray
+from sidelight._warnings import warn
 from sidelight.estimators.base.all_or_nothing import all_or_nothing
 from sidelight.estimators.base.clusterer import SemiSupervisedClusterer
 from sidelight.estimators.base.clusters import cluster_order
@@ -174,10 +174,9 @@ class PartitionEstimator(SemiSupervisedClusterer):
         self.objectives_ = list(partition.objectives)
         self.objective_ = self.objectives_[-1] if partition.objective is None else partition.objective
         if not partition.converged:
-            warnings.warn(
+            warn(
                 f"{type(self).__name__} was still changing when its iterations ran out; raise max_iter.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         return order
 
@@ -189,10 +188,8 @@ def cluster_count(n_clusters: int | None, n_labelled: int, n_rows: int) -> int:
     else:
         count = max(n_clusters, n_labelled)
         if count > n_clusters:
-            warnings.warn(
+            warn(
                 f"n_clusters={n_clusters} is less than the {n_labelled} labelled classes; it grows to {n_labelled}.",
-                UserWarning,
-                stacklevel=4,
             )
     if count > n_rows:
         given = "None" if n_clusters is None else n_clusters

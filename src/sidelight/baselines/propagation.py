@@ -1,6 +1,5 @@
 """Labels that spread over a graph of similar rows."""
 
-import warnings
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -10,6 +9,7 @@ from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._typing import AnyArray, FloatArray, IntArray
+from sidelight._warnings import warn
 from sidelight.baselines.base import Partition, PartitionEstimator, Task
 from sidelight.baselines.support.centres import move_centres
 from sidelight.estimators.base.features import PosteriorFeatures
@@ -157,11 +157,9 @@ class GraphPropagation(PartitionEstimator, PosteriorFeatures):
         shares = spread.shares
         unreached = np.flatnonzero(~spread.reached)
         if len(unreached):
-            warnings.warn(
+            warn(
                 f"No label reaches {len(unreached)} of {len(X)} rows (row {unreached[0]} is the first) over the "
                 "graph, so they are placed among the nearest rows that labels reach; raise n_neighbors to join them.",
-                UserWarning,
-                stacklevel=3,
             )
             reached = np.flatnonzero(spread.reached)
             shares[unreached] = self._neighbours(X[unreached], X[reached]) @ shares[reached]

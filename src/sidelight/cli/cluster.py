@@ -6,6 +6,7 @@ from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from sidelight._warnings import warn
 from sidelight.cli.errors import Refusal, one_line
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def on_partitions(table: "ParquetTable", work: Callable[[Any], Found]) -> Iterat
         found, messages = future.result()
         for message in messages:
             if message not in given:
-                warnings.warn(message, UserWarning, stacklevel=2)
+                warn(message)
         given.update(messages)
         yield found
 

@@ -1,6 +1,5 @@
 """Latent process decomposition: rows mix processes, attribute by attribute, and rows of a block mix them alike."""
 
-import warnings
 from collections.abc import Iterable
 from typing import Any, ClassVar, Self
 
@@ -9,6 +8,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._typing import AnyArray, FloatArray, LabelArray
+from sidelight._warnings import warn
 from sidelight.admixture.decomposition import Decomposition, kernel_for
 from sidelight.admixture.m_step import FlatPrior, Prior, ShrinkagePrior
 from sidelight.admixture.model import AttributeRanking, Parameters, State, attribute_distances, draw, match_labels
@@ -393,12 +393,10 @@ class LatentProcessDecomposition(KeptPosterior, PosteriorFeatures):
         if self.n_processes is None:
             return n_labelled if n_labelled > 1 else min(_DEFAULT_PROCESSES, n)
         if self.n_processes < n_labelled:
-            warnings.warn(
+            warn(
                 f"n_processes={self.n_processes} is less than the {n_labelled} labelled classes; the model grows to "
                 f"{n_labelled}. To let classes share processes, pass them as blocks: "
                 "side=SideInformation.build(n, blocks=y).",
-                UserWarning,
-                stacklevel=4,
             )
         n_processes = max(self.n_processes, n_labelled)
         if n_processes > n:

@@ -5,7 +5,6 @@ pruning, a change of weights); each goes on where the last one ended, and their 
 """
 
 import math
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from itertools import pairwise
@@ -15,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sidelight._storable import storable
 from sidelight._typing import FloatArray
+from sidelight._warnings import warn
 from sidelight.inference.progress import Callback, Progress, progress_bar
 
 if TYPE_CHECKING:
@@ -191,10 +191,9 @@ def refuse_unbounded(objective: float) -> None:
 def warn_unless_converged(trace: Trace[State], max_iter: int) -> None:
     """Warn where the objective was still rising when the steps ran out."""
     if not trace.converged:
-        warnings.warn(
+        warn(
             f"The bound was still rising after max_iter={max_iter} steps; raise max_iter or tol.",
             ConvergenceWarning,
-            stacklevel=2,
         )
 
 

@@ -1,6 +1,5 @@
 """SideInformation: labels, links and blocks of the rows of a table, in one immutable object."""
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
@@ -11,6 +10,7 @@ import numpy as np
 from sidelight._html import html_table
 from sidelight._storable import storable
 from sidelight._typing import AnyArray, BoolArray, FloatArray, IntArray
+from sidelight._warnings import warn
 from sidelight.side import annotators, parsing, transforms
 from sidelight.side.annotations import Annotations, chosen_annotators, read_annotations, take_out_certain
 from sidelight.side.closure import Closure, close
@@ -144,11 +144,9 @@ class SideInformation:
         n_dropped = int((~must.present).sum() + (~cannot.present).sum()) + stated.n_dropped
         n_stated = len(must.pairs) + len(cannot.pairs) + stated.n_stated
         if n_stated and n_dropped == n_stated:
-            warnings.warn(
+            warn(
                 f"none of the {n_stated} links and block members given names ids of these {n} rows, so all "
                 "are dropped; check that they use the names in sample_id, and the same type of name",
-                UserWarning,
-                stacklevel=2,
             )
         return cls(
             n_rows=n,
@@ -245,11 +243,9 @@ class SideInformation:
         found, n_dropped = read_annotations(labels, links, parsing.row_finder(empty.n_rows, empty.ids))
         stated = len(found.label_rows) + len(found.pairs)
         if n_dropped and not stated:
-            warnings.warn(
+            warn(
                 f"none of the {n_dropped} statements names ids of these {n} rows, so all are dropped; check that they "
                 "use the names in sample_id, and the same type of name",
-                UserWarning,
-                stacklevel=2,
             )
         chosen = chosen_annotators(found.annotators, certain)
         known = empty

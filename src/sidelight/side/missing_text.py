@@ -1,12 +1,12 @@
 """Names that stand for a missing one: text that programs and people write where nothing is known."""
 
-import warnings
 from collections import Counter
 from collections.abc import Mapping
 
 import numpy as np
 
 from sidelight._typing import AnyArray
+from sidelight._warnings import warn
 from sidelight._wording import count
 
 # What programs write for a missing value.
@@ -39,7 +39,7 @@ def without_missing_text(vector: AnyArray, argument: str) -> AnyArray:
 
 
 def _warn(message: str) -> None:
-    warnings.warn(message, UserWarning, stacklevel=4)
+    warn(message)
 
 
 def _counted(texts: Mapping[str, int]) -> str:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from sidelight._typing import AnyArray, BoolArray, FloatArray, IntArray
+from sidelight._warnings import warn
 from sidelight.tables.encoding import encode
 from sidelight.tables.held_rows import HeldRows
 from sidelight.tables.schema import Schema
@@ -135,7 +136,7 @@ class DaskSource:
         ]
         messages = _gathered(self.client, self.client.map(_messages, encoded, pure=False), full)
         for message in dict.fromkeys(message for found in messages for message in found):
-            warnings.warn(message, UserWarning, stacklevel=2)
+            warn(message)
         lengths = tuple(found.n_rows for found in self._partitions)
         return DaskTable(self.client, self.client.map(_values, encoded, pure=False), lengths, self.shape[1])
 

@@ -1,6 +1,5 @@
 """From a table to numbers, by its schema."""
 
-import warnings
 from itertools import repeat
 from typing import Any
 
@@ -8,6 +7,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from sidelight._typing import AnyArray, FloatArray
+from sidelight._warnings import warn
 from sidelight.tables.frame import RawColumn, raw_columns
 from sidelight.tables.kinds import kind_named
 from sidelight.tables.power import transformed
@@ -73,9 +73,7 @@ def _codes(raw: RawColumn, categories: tuple[Any, ...]) -> FloatArray:
 def _warn_unseen(raw: RawColumn, categories: tuple[Any, ...]) -> None:
     unseen = set(raw.cells()) - {*categories, None}
     if unseen:
-        warnings.warn(
+        warn(
             f"X: {raw.label} has categories that it did not have when the model was fitted: "
             f"{some_of(sorted(unseen, key=str))}. These cells are taken as missing.",
-            UserWarning,
-            stacklevel=2,
         )

@@ -1,6 +1,5 @@
 """The schema of a table: what each of its columns is, learned when a model is fitted."""
 
-import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,6 +9,7 @@ import numpy as np
 
 from sidelight._storable import storable
 from sidelight._typing import FloatArray, IntArray
+from sidelight._warnings import warn
 from sidelight.exceptions import IgnoredColumnWarning
 from sidelight.tables.frame import RawColumn, raw_columns, sampled_columns
 from sidelight.tables.kinds import Categories, ColumnKind, all_kinds, kind_named
@@ -171,11 +171,10 @@ def _left_out(columns: Sequence[RawColumn], wanted: Sequence[str]) -> set[int]:
 
 def _warn_left_out(labels: Sequence[str]) -> None:
     shown = ", ".join(labels[:SHOWN]) + (f", … ({len(labels)} in all)" if len(labels) > SHOWN else "")
-    warnings.warn(
+    warn(
         f"X: {shown} held one value only, or none, in all rows, and took no part in the fit. To leave columns out "
         "without this message, drop them or give them the family 'ignored'.",
         IgnoredColumnWarning,
-        stacklevel=2,
     )
 
 

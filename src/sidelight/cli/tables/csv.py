@@ -4,7 +4,6 @@ import codecs
 import csv
 import io
 import re
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, TextIO
 
+from sidelight._warnings import warn
 from sidelight.cli.errors import Refusal, one_line
 from sidelight.cli.extras import arrow
 from sidelight.cli.tables.streams import StoredTable
@@ -225,10 +225,8 @@ def distinct_names(path: Path, header: Sequence[str]) -> tuple[str, ...]:
             number += 1
             new = f"{name} ({number})"
         if new != name:
-            warnings.warn(
+            warn(
                 f"{path} has several columns {name!r}; that in place {place + 1} is called {new!r} here.",
-                UserWarning,
-                stacklevel=2,
             )
         names.append(new)
     return tuple(names)

@@ -1,10 +1,10 @@
 """The columns that a table is clustered by: as a data frame, their kinds, and why other columns are left out."""
 
 import re
-import warnings
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
+from sidelight._warnings import warn
 from sidelight.cli.errors import Refusal
 from sidelight.cli.extras import arrow, pandas
 from sidelight.cli.tables.asked import AskedColumns, FrameColumn, read_asked
@@ -150,7 +150,7 @@ def _warn_converted(name: str, found: WrittenNumbers) -> None:
     parts = [f"cells such as {found.example!r} are read as numbers"] if found.example else []
     if found.missing:
         parts.append(f"{words_of(found.missing)} stands for a missing number")
-    warnings.warn(f"column {name!r}: {'; '.join(parts)}.", UserWarning, stacklevel=2)
+    warn(f"column {name!r}: {'; '.join(parts)}.")
 
 
 def _useless(column: Any, name: str, *, forced: bool) -> str | None:

@@ -1,13 +1,13 @@
 """Tables on disk, of whatever kind of file: their columns, their cells as text, and where in the file a row stands."""
 
 import difflib
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from sidelight._typing import AnyArray
+from sidelight._warnings import warn
 from sidelight.cli.errors import Refusal, one_line
 from sidelight.cli.extras import arrow
 from sidelight.cli.tables.arrow_columns import converted, with_plain_text
@@ -205,7 +205,7 @@ def row_ids(file: TableFile, table: Any, column: str, *, needed: bool = True) ->
             )
             if needed:
                 raise Refusal(f"{twice}; ids must differ.")
-            warnings.warn(f"{twice}; links and sidelight ask need ids that differ.", UserWarning, stacklevel=2)
+            warn(f"{twice}; links and sidelight ask need ids that differ.")
             break
     return names_array(cells)
 

@@ -1,7 +1,6 @@
 """How a table becomes what a model takes: learnt when fitting, stored as JSON, and applied to every later table."""
 
 import json
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from sidelight._warnings import warn
 from sidelight.cli.errors import Refusal
 from sidelight.cli.extras import arrow
 from sidelight.cli.tables.asked import as_dates, logarithms, text_numbers
@@ -197,11 +197,9 @@ def _form(stored: Any, column: Column) -> str:
 def _warn_unseen(column: Column, text: Any) -> None:
     unseen = sorted({cell for cell in text.to_pylist() if cell is not None} - set(column.categories))
     if unseen:
-        warnings.warn(
+        warn(
             f"column {column.name!r} has categories that it did not have when the model was fitted: {some(unseen)}. "
             "These cells are taken as missing.",
-            UserWarning,
-            stacklevel=2,
         )
 
 

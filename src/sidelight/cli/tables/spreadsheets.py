@@ -1,9 +1,9 @@
 """Spreadsheets: the first sheet of an .xlsx file as a table."""
 
-import warnings
 from pathlib import Path
 from typing import Any
 
+from sidelight._warnings import warn
 from sidelight.cli.errors import Refusal, one_line
 from sidelight.cli.extras import arrow, check_spreadsheets, pandas
 
@@ -23,9 +23,7 @@ def read_spreadsheet(path: Path, stored: Path) -> Any:
             "of what it is (.csv, say)."
         ) from error
     if len(names) > 1:
-        warnings.warn(
-            f"{path} has {len(names)} sheets; the first one, {names[0]!r}, is read.", UserWarning, stacklevel=2
-        )
+        warn(f"{path} has {len(names)} sheets; the first one, {names[0]!r}, is read.")
     sheet = sheet.dropna(how="all").dropna(how="all", axis=1)
     if not len(sheet):
         raise Refusal(f"{path} is empty; its first sheet needs a line with the names of the columns, and rows.")

@@ -1,6 +1,5 @@
 """Components, classes and clusters: which component is of which class, and the names of clusters."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import Any, NamedTuple
@@ -9,6 +8,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from sidelight._typing import AnyArray, FloatArray, IntArray
+from sidelight._warnings import warn
 from sidelight.side import SideInformation
 from sidelight.tables.validation import check_integer
 
@@ -54,11 +54,9 @@ def lay_out(label_names: AnyArray, n_components: int | None, components_per_clas
     needed = int(per_class.sum())
     total = needed if n_components is None else n_components
     if total < needed:
-        warnings.warn(
+        warn(
             f"n_components={n_components} is less than the {needed} components that {len(label_names)} labelled "
             f"classes need; the model grows to {needed}.",
-            UserWarning,
-            stacklevel=2,
         )
         total = needed
     classes = np.concatenate(
@@ -77,11 +75,9 @@ def lay_out_classes(side: SideInformation, n_classes: int | None, components_per
     least = 2 if len(side.cannot_link) or not n_labelled else 1
     wanted = max(n_labelled, least) if n_classes is None else n_classes
     if wanted < n_labelled:
-        warnings.warn(
+        warn(
             f"n_classes={n_classes} is less than the {n_labelled} classes that have a label; "
             f"the model grows to {n_labelled}.",
-            UserWarning,
-            stacklevel=2,
         )
         wanted = n_labelled
     return Layout(np.repeat(np.arange(wanted), components_per_class), n_labelled)

@@ -1,12 +1,12 @@
 """What speaks against a result: labels and links that experts, without having seen them, would not have guessed."""
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
 from sidelight._storable import storable
 from sidelight._typing import BoolArray
+from sidelight._warnings import warn
 from sidelight._wording import count, percent
 from sidelight.estimators.guided.link_beliefs import believe_links
 from sidelight.estimators.guided.rounds import Round, Statements
@@ -97,18 +97,14 @@ def held_out_scores(found: Round, statements: Statements) -> HeldOutScores:
     return HeldOutScores(len(labelled), len(statements.pairs), accuracy, linear, largest, information, doubtful)
 
 
-def warn_of_doubts(scores: HeldOutScores, stacklevel: int) -> None:
+def warn_of_doubts(scores: HeldOutScores) -> None:
     """Say what speaks against the result, and what can be done."""
     if scores.label_doubt:
-        warnings.warn(
+        warn(
             f"{scores.label_doubt} The columns say little about these classes: check the labels, add columns that tell "
             "the classes apart, or label more rows.",
-            UserWarning,
-            stacklevel=stacklevel,
         )
     if scores.link_doubt:
-        warnings.warn(
+        warn(
             f"{scores.link_doubt} Check these pairs again: violations_.suspicions lists them.",
-            UserWarning,
-            stacklevel=stacklevel,
         )

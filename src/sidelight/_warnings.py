@@ -1,0 +1,25 @@
+"""Warnings that point to the line of the user's program, however deep they arise."""
+
+import sys
+import warnings
+
+# Code between the user's program and ours: searches and cross-validation call estimators through these.
+_BETWEEN = frozenset({"sidelight", "sklearn", "joblib", "contextlib", "functools"})
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Issue a warning with the place where the user's program called sidelight, or scikit-learn around it.
+
+    Where there is no such place, as in a worker process of a search, it is the caller of this function.
+    """
+    warnings.warn(message, category, stacklevel=_levels())
+
+
+def _levels() -> int:
+    """Return how many calls above `warn` the user's program is."""
+    frame, level = sys._getframe(2), 2
+    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in _BETWEEN:
+        if frame.f_back is None:
+            return 2
+        frame, level = frame.f_back, level + 1
+    return level
