@@ -210,6 +210,39 @@ class TestKindsOfColumns:
         with pytest.raises(ValueError, match=message):
             learn_schema(pd.DataFrame({"x": values}), "auto")
 
+    @pytest.mark.parametrize(
+        "form", ["%Y-%m-%d", "%d.%m.%Y", "%m/%d/%y", "%d %b %Y", "%B %d, %Y", "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%d %H:%M"]
+    )
+    @pytest.mark.parametrize("n_days", [3, 60])
+    def test_text_that_looks_like_dates_is_refused_with_the_remedy(self, form, n_days):
+        days = np.resize(pd.date_range("2020-01-25", periods=n_days).strftime(form), 60).astype(object)
+        days[7] = None
+        for X in (
+            pd.DataFrame({"x": days}),
+            pl.DataFrame({"x": days.tolist()}),
+            pd.DataFrame({"x": days}).astype("category"),
+        ):
+            with pytest.raises(ValueError, match=r"column 'x' holds text that looks like dates.*pandas\.to_datetime"):
+                learn_schema(X, "auto")
+            assert learn_schema(X, {"x": "categorical"}).kinds == ("categorical",)
+        with pytest.raises(ValueError, match=r"column 1 holds text that looks like dates"):
+            learn_schema(np.array([np.arange(60), days], dtype=object).T, "auto")
+        # The remedy works.
+        assert learn_schema(pd.DataFrame({"x": pd.to_datetime(pd.Series(days), format=form)}), "auto").kinds == (
+            "date",
+        )
+
+    def test_dates_with_a_few_words_between_them_are_dates(self):
+        days = [*pd.date_range("2020-01-25", periods=9).strftime("%Y-%m-%d"), "unknown"]
+        with pytest.raises(ValueError, match="looks like dates, such as '2020-01-25'"):
+            learn_schema(pd.DataFrame({"x": days * 3}), "auto")
+
+    @pytest.mark.parametrize(
+        "values", [["1.2.3", "1.10.2"], ["B 12", "12-A"], ["555-1234", "555-9876"], ["12:30", "13:40"], ["May", "June"]]
+    )
+    def test_other_text_is_not_taken_for_dates(self, values):
+        assert learn_schema(pd.DataFrame({"x": values * 3}), "auto").kinds == ("categorical",)
+
     def test_lists_in_cells_are_refused(self):
         with pytest.raises(ValueError, match="column 'x' holds List"):
             learn_schema(pl.DataFrame({"x": [[1], [2]]}), "auto")

@@ -14,6 +14,7 @@ from sidelight.exceptions import IgnoredColumnWarning
 from sidelight.tables.frame import RawColumn, raw_columns, sampled_columns
 from sidelight.tables.kinds import Categories, ColumnKind, all_kinds, kind_named
 from sidelight.tables.power import Powers
+from sidelight.tables.text_dates import looks_like_dates
 from sidelight.tables.validation import SHOWN, as_frame, check_choice, column_label, column_names, some_of
 
 # What estimators take as ``family``: a kind for all columns, "auto", or a mapping from columns to kinds.
@@ -212,8 +213,8 @@ def check_holds(raw: RawColumn, kind: str) -> None:
         raise ValueError(f"X: {raw.label} is to be {kind}, but holds dates; give it the family 'date' when fitting.")
     if observed and raw.holds != "dates" and kind_named(kind).dates:
         raise ValueError(
-            f"X: {raw.label} is to be {kind}, but holds {raw.holds}; make them dates, or give the column another "
-            "family when fitting."
+            f"X: {raw.label} is to be {kind}, but holds {raw.holds}; make them dates (pandas.to_datetime), or "
+            "give the column another family when fitting."
         )
     if not kind_named(kind).encodes and raw.values.dtype == object:
         row = next((row for row, cell in enumerate(raw.values) if cell is not None), None)
@@ -243,6 +244,12 @@ def _categories(raw: RawColumn, *, named: bool) -> tuple[Any, ...]:
     n_observed = len(cells) - cells.count(None)
     # Values of different types have no order among each other.
     found = tuple(sorted(set(cells) - {None}, key=lambda value: (type(value).__name__, value)))
+    if not named and looks_like_dates(found):
+        raise ValueError(
+            f"X: {raw.label} holds text that looks like dates, such as {found[0]!r}; make it dates "
+            "(pandas.to_datetime, or str.to_datetime of a polars column), leave it out, or give it the family "
+            "'categorical'."
+        )
     if not named and len(found) > max(_MANY_CATEGORIES, n_observed // 2):
         raise ValueError(
             f"X: {raw.label} has {len(found)} different values in {n_observed} rows, such as {found[0]!r}, so it looks "
