@@ -53,9 +53,8 @@ def test_scikit_learns_own_checks_pass(estimator):
     check_as_scikit_learn_does(estimator)
 
 
-# The dearest estimator declares what is routed in the base class that it shares with these.
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("estimator", [cls for name, cls in all_estimators() if name != "GuidedMixture"])
+@EVERY
 def test_scikit_learns_own_checks_pass_with_metadata_routing(estimator):
     with config_context(enable_metadata_routing=True):
         check_as_scikit_learn_does(estimator)
