@@ -39,9 +39,11 @@ format: $(VENV)/.with-dev
 bench: $(VENV)/.with-test
 	$(BIN)/python benchmarks/passes.py
 
-# Every example of the gallery runs; a warning is an error. Nothing is fetched but the packages of the environment.
+# Every example of the gallery runs; a warning is an error, as is a link that leads nowhere. Nothing is fetched but the
+# packages of the environment.
 docs: $(VENV)/.with-docs
 	$(BIN)/python -m sphinx -W --keep-going -b html -j 2 docs build/docs
+	$(BIN)/python docs/check_links.py build/docs
 
 # Some of its pages in headless Chromium, where that is installed.
 browse: docs $(VENV)/.with-test

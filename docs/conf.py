@@ -81,6 +81,7 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "download_all_examples": False,
     "min_reported_time": 5,
+    "write_computation_times": False,  # the page of these would fetch scripts from elsewhere
     "plot_gallery": "True",
     "remove_config_comments": True,
 }
