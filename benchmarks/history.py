@@ -1,21 +1,24 @@
-"""CPU time compared with scikit-learn, commit by commit: a line of the history, and the page made of all lines.
+"""CPU time compared with scikit-learn, commit by commit: lines of the history, and the page made of all lines.
 
-    python benchmarks/history.py measure                   # the code as it is; adds to benchmarks/results/history.csv
+    python benchmarks/history.py measure [COMMIT ...]      # replaces benchmarks/results/history.csv
     python benchmarks/history.py page > docs/history.md    # the page, from all lines
 
-An older commit is measured with its sources: ``PYTHONPATH=/elsewhere/src python benchmarks/history.py measure --commit
-NAME``. Only public names are used, so that it works; what a commit does not have yet is left out. Ours and
-theirs take turns in one process, with BLAS at one thread; the ratio is that of the median CPU times.
+`measure` takes the commits of the history, those named and the newest one, and measures all of them anew, so that all
+lines are of one machine. The commits take turns, each in several processes of its own with its own sources. In a
+process, ours and theirs take turns with BLAS at one thread. Only public names are used, so that old commits can be
+measured; what a commit does not have yet is left out.
 """
 
 import argparse
 import csv
+import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,8 +32,11 @@ from threadpoolctl import threadpool_limits
 
 import sidelight
 
+ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results" / "history.csv"
-_FIELDS = ("commit", "date", "measure", "ours", "theirs")
+_FIELDS = ("commit", "date", "process", "measure", "ours", "theirs")
+# What is quick is repeated until it took this many seconds, at most so many times.
+_SECONDS, _TIMES = 1.0, 15
 
 
 class Pair(NamedTuple):
@@ -85,21 +91,47 @@ def cpu_seconds(function: Callable[[], object]) -> float:
     return time.process_time() - start
 
 
-def measure(commit: str, date: str, repeats: int) -> None:
-    """Add the measures of the code as it is to the history; those of the same commit are replaced."""
-    lines = [line for line in recorded() if line["commit"] != commit]
+def measure_here() -> None:
+    """Print the measures of the code as it is: name, our seconds, their seconds."""
+    writer = csv.writer(sys.stdout, lineterminator="\n")
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name, ours, theirs in pairs():
             ours(), theirs()  # compiles
-            times = [(cpu_seconds(ours), cpu_seconds(theirs)) for _ in range(repeats)]
-            mine, other = (statistics.median(values) for values in zip(*times, strict=True))
-            lines.append(dict(zip(_FIELDS, (commit, date, name, f"{mine:.4f}", f"{other:.4f}"), strict=True)))
-            print(f"{name}: {other / mine:.2f}", file=sys.stderr)
+            times: list[tuple[float, float]] = []
+            while not times or (sum(map(sum, times)) < _SECONDS and len(times) < _TIMES):
+                times.append((cpu_seconds(ours), cpu_seconds(theirs)))
+            writer.writerow([name, *(f"{statistics.median(each):.4f}" for each in zip(*times, strict=True))])
+
+
+def git(*arguments: str) -> str:
+    return subprocess.run(["git", *arguments], capture_output=True, text=True, check=True, cwd=ROOT).stdout
+
+
+def measure(commits: Sequence[str], processes: int) -> None:
+    """Measure commits in turns, several times, and write the history."""
+    described = {git("show", "--no-patch", "--date=format:%Y-%m-%d %H:%M", "--format=%cd,%h", each) for each in commits}
+    dated = sorted(line.strip().split(",") for line in described)
+    lines = []
+    with tempfile.TemporaryDirectory() as folder:
+        for _, commit in dated:
+            archive = Path(folder) / f"{commit}.tar"
+            git("archive", f"--output={archive}", f"--prefix={commit}/", commit, "src")
+            subprocess.run(["tar", "-xf", archive.name], check=True, cwd=folder)
+        for process in range(processes):
+            for date, commit in dated:
+                print(f"process {process + 1}, {commit}", file=sys.stderr)
+                found = subprocess.run(
+                    [sys.executable, __file__, "here"],
+                    capture_output=True,
+                    text=True,
+                    check=True,
+                    env=os.environ | {"PYTHONPATH": str(Path(folder) / commit / "src")},
+                ).stdout
+                lines += [(commit, date, process, *line) for line in csv.reader(found.splitlines())]
     with RESULTS.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, _FIELDS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(sorted(lines, key=lambda line: line["date"]))
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerows([_FIELDS, *sorted(lines, key=lambda line: line[1:3])])
 
 
 def recorded() -> list[dict[str, str]]:
@@ -110,57 +142,82 @@ def recorded() -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def page(lines: list[dict[str, str]]) -> str:
-    """Return the page: a row per commit, a column per measure, each cell theirs : ours."""
-    measures = list(dict.fromkeys(line["measure"] for line in reversed(lines)))
-    # In the order of the newest commit, which has all of them.
-    newest = [line["measure"] for line in lines if line["commit"] == lines[-1]["commit"]]
-    measures.sort(key=lambda name: newest.index(name) if name in newest else len(newest))
-    commits: dict[tuple[str, str], dict[str, float]] = {}
+def page(lines: Sequence[dict[str, str]]) -> str:
+    """Return the page: a row per commit and a column per measure, of theirs : ours and of our own times."""
+    # In the order of the newest commit, which has all measures.
+    measures = list(dict.fromkeys(line["measure"] for line in lines if line["commit"] == lines[-1]["commit"]))
+    commits = list(dict.fromkeys((line["date"], line["commit"]) for line in lines))
+    ratios: dict[tuple[str, str], list[float]] = {}
+    times: dict[tuple[str, str], list[float]] = {}
     for line in lines:
-        ratios = commits.setdefault((line["date"], line["commit"]), {})
-        ratios[line["measure"]] = float(line["theirs"]) / float(line["ours"])
-    legend = "\n".join(f"- {letter}: {name}" for letter, name in zip("ABCDEFGH", measures, strict=False))
-    rows = [
-        f"| {date} | `{commit}` | " + " | ".join(f"{r[m]:.2f}" if m in r else "–" for m in measures) + " |"
-        for (date, commit), r in commits.items()
-    ]
+        cell = line["commit"], line["measure"]
+        ratios.setdefault(cell, []).append(float(line["theirs"]) / float(line["ours"]))
+        times.setdefault(cell, []).append(1000 * float(line["ours"]))
+    n_processes = len({line["process"] for line in lines})
+    apart = {
+        measure: statistics.median(
+            max(found) / min(found) - 1 for (_, name), found in ratios.items() if name == measure
+        )
+        for measure in measures
+    }
     letters = "ABCDEFGH"[: len(measures)]
+    legend = "\n".join(
+        f"- {letter}: {measure}; processes differ by {apart[measure]:.0%}"
+        for letter, measure in zip(letters, measures, strict=True)
+    )
+
+    def table(cells: dict[tuple[str, str], list[float]], form: str) -> str:
+        rows = [
+            f"| {date} | `{commit}` | "
+            + " | ".join(
+                f"{statistics.median(cells[commit, name]):{form}}" if (commit, name) in cells else "–"
+                for name in measures
+            )
+            + " |"
+            for date, commit in commits
+        ]
+        return "\n".join([f"| date | commit | {' | '.join(letters)} |", f"|---|---|{'---|' * len(measures)}", *rows])
+
     return f"""# History of speed
 
-How many times as fast as scikit-learn, commit by commit: its CPU time divided by ours, both measured in turns in one
-process with one thread. Above 1 we are quicker. Ratios of one row were measured in one run. Between rows, differences
-below a tenth are noise; fits of `SeededKMeans` take 25 ms here, and differ by a third.
+How quick some fits are, commit by commit. All commits were measured on one machine, in turns, each in {n_processes}
+processes of its own; a cell is the median of these. In a process, ours and scikit-learn's took turns, with one thread.
+Differences that are not well above those between processes are noise.
 
 {legend}
 
-| date | commit | {" | ".join(letters)} |
-|---|---|{"---|" * len(measures)}
-{chr(10).join(rows)}
+## Compared with scikit-learn
+
+Its CPU time divided by ours. Above 1 we are quicker.
+
+{table(ratios, ".2f")}
 
 The estimators do more than their counterparts: `SeededKMeans` respects labels, `GuidedMixture` weighs several experts,
-of which the trees are one. `python benchmarks/history.py measure` adds a row, `python benchmarks/history.py page`
-makes this page.
+of which the trees are one.
+
+## Our own times
+
+CPU time in milliseconds.
+
+{table(times, ".3g")}
+
+`python benchmarks/history.py measure` measures the newest commit and all of these again, `python benchmarks/history.py
+page` makes this page.
 """
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["measure", "page"])
-    parser.add_argument("--commit", default="HEAD", help="whose sources are measured")
-    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("what", choices=["measure", "page", "here"])
+    parser.add_argument("commits", nargs="*", help="to measure beside those of the history and the newest one")
+    parser.add_argument("--processes", type=int, default=3, help="how often each commit is measured")
     asked = parser.parse_args()
     if asked.what == "page":
         print(page(recorded()), end="")
-        return
-    written = subprocess.run(
-        ["git", "show", "--no-patch", "--date=format:%Y-%m-%d %H:%M", "--format=%h,%cd", asked.commit],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
-    commit, date = written.strip().split(",")
-    measure(commit, date, asked.repeats)
+    elif asked.what == "here":
+        measure_here()
+    else:
+        measure([*dict.fromkeys(line["commit"] for line in recorded()), *asked.commits, "HEAD"], asked.processes)
 
 
 if __name__ == "__main__":

@@ -338,6 +338,22 @@ def test_a_walk_counts_all_threads_and_leaves_imports_out():
 def test_the_page_of_the_history_is_what_its_lines_give():
     history = benchmark("history")
     page = (FOLDER.parent / "docs" / "history.md").read_text(encoding="utf-8")
-    assert page == history.page(history.recorded())
-    line = dict(zip(history._FIELDS, ("abc1234", "2026-01-01 00:00", "a : b", "0.5", "1.0"), strict=True))
-    assert "| 2026-01-01 00:00 | `abc1234` | 2.00 |" in history.page([line])
+    lines = history.recorded()
+    assert page == history.page(lines)
+    assert len({line["commit"] for line in lines}) > 5
+    # Every commit was measured in every process.
+    assert len({(line["commit"], line["process"]) for line in lines}) == 3 * len({line["commit"] for line in lines})
+
+
+def test_cells_of_the_history_are_medians_of_the_processes():
+    history = benchmark("history")
+    written = [("abc1234", "2026-01-01 00:00", process, "a : b") for process in "012"]
+    times = (("0.5", "1.0"), ("0.25", "1.0"), ("0.2", "0.1"))
+    lines = [
+        dict(zip(history._FIELDS, (*line, *found), strict=True)) for line, found in zip(written, times, strict=True)
+    ]
+    page = history.page(lines)
+    ratios, _, ours = page.partition("## Our own times")
+    assert "- A: a : b; processes differ by 700%" in page
+    assert "| 2026-01-01 00:00 | `abc1234` | 2.00 |" in ratios
+    assert "| 2026-01-01 00:00 | `abc1234` | 250 |" in ours
