@@ -5,9 +5,12 @@ import importlib
 import pkgutil
 from pathlib import Path
 
+import matplotlib.pyplot
 import pytest
 
 import sidelight
+
+matplotlib.use("Agg")  # examples draw
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -42,5 +45,6 @@ def test_every_module_can_be_imported():
 @pytest.mark.parametrize("name", [name for name, path in MODULES.items() if has_examples(path)])
 def test_docstrings(name):
     failed, attempted = doctest.testmod(importlib.import_module(name), optionflags=OPTIONS)
+    matplotlib.pyplot.close("all")
     assert failed == 0
     assert attempted > 0

@@ -1,24 +1,29 @@
 """The site has every public name, docstrings are as numpydoc wants them, and examples of the gallery are in order."""
 
-import functools
+import doctest
 import importlib
 import inspect
+import pkgutil
 import re
 from pathlib import Path
 
 import pytest
 
-from sidelight import SideInformation, all_estimators
+import sidelight
+from sidelight import all_estimators
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = (ROOT / "docs" / "reference" / "index.md").read_text(encoding="utf-8")
-ROOMS = ("", ".side", ".metrics", ".selection", ".asking", ".plots", ".report", ".datasets", ".baselines")
+# Packages that only other packages use, as the reference says.
+INNER = tuple(re.findall(r"`(sidelight\.\w+)`", REFERENCE.partition("## Inner rooms\n")[2]))
+# Constants, which the reference names in words.
+CONSTANTS = {"__version__", "CATALOGUE", "FORMATS", "PAPERS"}
 EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
-# Found elsewhere: constants, and names that the reference lists where they are defined.
-ELSEWHERE = {"__version__", "CATALOGUE"}
-# Not asked for: a section See Also (SA01), a second paragraph (ES01); examples (EX01) may also be in the gallery.
-NOT_ASKED = {"SA01", "ES01", "EX01"}
-WORDS_OF_METHODS = NOT_ASKED | {"RT03", "PR04"}
+# Not asked for: a section See Also (SA01), a second paragraph (ES01).
+NOT_ASKED = {"SA01", "ES01"}
+# Nor of methods: an example (EX01), words about "self" or "float" as what is returned (RT03), types of "X, y: as in
+# fit" (PR04).
+NOT_ASKED_OF_METHODS = NOT_ASKED | {"EX01", "RT03", "PR04"}
 
 
 def listed():
@@ -32,27 +37,57 @@ def listed():
     return found
 
 
-@functools.cache
-def code_that_runs():
-    """Return the examples of the gallery and of the pages, without their prose."""
-    pages = "\n".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs").glob("*.md"))
-    lines = re.findall(r"^\s*(?:>>>|\.\.\.) .*$", pages, re.MULTILINE)
-    return "\n".join([*lines, *(example.read_text(encoding="utf-8") for example in EXAMPLES)])
+def found_by(name):
+    """Return what a full name names."""
+    module, _, short = name.rpartition(".")
+    return getattr(importlib.import_module(module), short)
+
+
+def public_modules():
+    """Return the modules that say what they export, except those of inner rooms."""
+    names = (module.name for module in pkgutil.walk_packages(sidelight.__path__, "sidelight."))
+    outer = (name for name in names if not name.endswith("__main__") and not f"{name}.".startswith(_INNER_PREFIXES))
+    modules = (importlib.import_module(name) for name in outer)
+    return [sidelight, *(module for module in modules if hasattr(module, "__all__"))]
+
+
+_INNER_PREFIXES = tuple(f"{name}." for name in INNER)
 
 
 def test_every_public_name_has_a_page():
-    names = {name.rpartition(".")[2] for name in listed()}
-    for room in ROOMS:
-        public = set(importlib.import_module(f"sidelight{room}").__all__) - ELSEWHERE
-        assert public <= names, f"sidelight{room}: {sorted(public - names)} not in docs/reference/index.md"
-    assert {name for name, _ in all_estimators()} <= names
+    pages = [found_by(name) for name in listed()]
+    for module in public_modules():
+        without = [
+            name
+            for name in module.__all__
+            if name not in CONSTANTS and not any(getattr(module, name) is page for page in pages)
+        ]
+        assert not without, f"{module.__name__}: {without} not in docs/reference/index.md"
+    assert all(estimator in pages for _, estimator in all_estimators())
+
+
+def test_constants_are_named_on_the_page():
+    assert {name for name in CONSTANTS if f"`{name}`" not in REFERENCE} == {"__version__"}
+
+
+def test_enough_modules_are_walked_and_inner_rooms_are_there():
+    assert {"sidelight", "sidelight.side", "sidelight.side.formats", "sidelight.anndata", "sidelight.exceptions"} <= {
+        module.__name__ for module in public_modules()
+    }
+    assert len(INNER) > 10
+    for name in INNER:
+        importlib.import_module(name)
 
 
 @pytest.mark.parametrize("name", listed())
 def test_every_public_name_has_an_example(name):
-    module, _, short = name.rpartition(".")
-    thing = getattr(importlib.import_module(module), short)
-    assert ">>>" in (thing.__doc__ or "") or re.search(rf"\b{short}\b", code_that_runs())
+    thing = found_by(name)
+    examples = re.split(r"\n *Examples\n *-{8}\n", thing.__doc__ or "")
+    assert len(examples) == 2, "no section Examples"
+    assert doctest.DocTestParser().get_examples(examples[1])
+    # tests/test_documents.py runs the examples of every module of the package.
+    tests = doctest.DocTestFinder().find(importlib.import_module(thing.__module__))
+    assert any(test.name == f"{thing.__module__}.{thing.__qualname__}" and test.examples for test in tests)
 
 
 @pytest.mark.parametrize("name", listed())
@@ -60,8 +95,7 @@ def test_docstrings_are_as_numpydoc_wants_them(name):
     numpydoc = pytest.importorskip(
         "numpydoc.validate", reason="numpydoc is not installed: pip install 'sidelight[docs]'"
     )
-    module, _, short = name.rpartition(".")
-    thing = getattr(importlib.import_module(module), short)
+    thing = found_by(name)
     # By where it is defined: a function may have the name of its module.
     errors = numpydoc.validate(f"{thing.__module__}.{thing.__qualname__}")["errors"]
     wrong = [(code, words) for code, words in errors if code not in NOT_ASKED]
@@ -78,13 +112,15 @@ def test_docstrings_are_as_numpydoc_wants_them(name):
 
 
 def public_methods():
-    """Return the methods of estimators and of side information that are defined here, by where they are."""
-    classes = [SideInformation, *(estimator for _, estimator in all_estimators())]
+    """Return the methods of documented classes that are defined here, by where they are."""
+    classes = [thing for thing in map(found_by, listed()) if isinstance(thing, type)]
     members = (getattr(cls, name) for cls in classes for name in dir(cls) if not name.startswith("_"))
     return {
         f"{member.__module__}.{member.__qualname__}"
         for member in members
-        if inspect.isroutine(member) and member.__module__.startswith("sidelight")
+        if inspect.isroutine(member)
+        and getattr(member, "__module__", None)
+        and member.__module__.startswith("sidelight")
     }
 
 
@@ -92,9 +128,8 @@ def test_methods_say_what_they_take_and_return():
     numpydoc = pytest.importorskip(
         "numpydoc.validate", reason="numpydoc is not installed: pip install 'sidelight[docs]'"
     )
-    # Not asked for: words about "self" or "float" as what is returned (RT03), types of "X, y: as in fit" (PR04).
     wrong = {
-        name: [(code, words) for code, words in numpydoc.validate(name)["errors"] if code not in WORDS_OF_METHODS]
+        name: [(code, words) for code, words in numpydoc.validate(name)["errors"] if code not in NOT_ASKED_OF_METHODS]
         for name in public_methods()
     }
     assert {name: errors for name, errors in wrong.items() if errors} == {}

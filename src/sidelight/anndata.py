@@ -12,6 +12,8 @@ from sidelight._typing import AnyArray
 from sidelight.estimators.base.clusterer import SemiSupervisedClusterer
 from sidelight.side import SideInformation
 
+__all__ = ["fit_anndata"]
+
 Clusterer = TypeVar("Clusterer", bound=SemiSupervisedClusterer)
 
 

@@ -1,5 +1,14 @@
 """The errors that a user may want to catch, all ValueErrors as scikit-learn's are; and warnings to filter."""
 
+__all__ = [
+    "ContradictionError",
+    "DatasetError",
+    "ForeignFileError",
+    "IgnoredColumnWarning",
+    "InfeasibleError",
+    "SingularCovarianceError",
+]
+
 
 class ContradictionError(ValueError):
     """Certain statements contradict each other.
@@ -46,6 +55,16 @@ class InfeasibleError(ValueError):
         The cannot-links among them, as rows; pairs that only their labels keep apart included.
     proven : bool
         Whether it is known that there is no assignment.
+
+    Examples
+    --------
+    >>> from sidelight import COPKMeans
+    >>> from sidelight.exceptions import InfeasibleError
+    >>> try:
+    ...     COPKMeans(2).fit([[0.0], [1.0], [2.0]], cannot_link=[(0, 1), (1, 2), (0, 2)])
+    ... except InfeasibleError as error:
+    ...     print(error.rows, error.proven)
+    (0, 1, 2) True
     """
 
     def __init__(
@@ -110,4 +129,16 @@ class DatasetError(ValueError):
 
 
 class IgnoredColumnWarning(UserWarning):
-    """Columns of a table are left out of the model because they hold one value only, or none."""
+    """Columns of a table are left out of the model because they hold one value only, or none.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import numpy as np
+    >>> from sidelight import BayesianMixture
+    >>> from sidelight.exceptions import IgnoredColumnWarning
+    >>> X = np.column_stack([np.arange(20.0) // 10, np.arange(20.0) % 10, np.ones(20)])
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", IgnoredColumnWarning)
+    ...     _ = BayesianMixture(2, random_state=0).fit(X)
+    """

@@ -9,6 +9,8 @@ from scipy.sparse.csgraph import connected_components
 from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.graphs.correlation_clustering import correlation_clusters
 
+__all__ = ["RecordClusters", "cluster_pair_scores"]
+
 # So that a pair with probability 0 or 1 does not outweigh all others.
 _CLOSEST = 1e-6
 

@@ -119,6 +119,13 @@ def two_moons(*, n: int = 200, noise: float = 0.1, random_state: Any = None) -> 
     -------
     Dataset
         Rows, their classes and a description.
+
+    Examples
+    --------
+    >>> from sidelight.datasets import two_moons
+    >>> moons = two_moons(n=100, random_state=0)
+    >>> moons.X.shape, sorted(set(moons.y.tolist()))
+    ((100, 2), [0, 1])
     """
     X, y = make_moons(n, noise=noise, random_state=random_state)
     return Dataset(X, y, "Two moons.")

@@ -69,7 +69,18 @@ class Profiles(NamedTuple):
     weighted_by: str
 
     def only(self, features: IntArray) -> "Profiles":
-        """Return the profiles of some features, given by their positions."""
+        """Return the profiles of some features, given by their positions.
+
+        Parameters
+        ----------
+        features : (m,) int
+            Positions of the features.
+
+        Returns
+        -------
+        Profiles
+            Of these features, in this order.
+        """
         return self._replace(
             features=[self.features[place] for place in features],
             inside=self.inside[:, features],
@@ -79,7 +90,18 @@ class Profiles(NamedTuple):
         )
 
     def most_telling(self, most: int) -> "Profiles":
-        """Return the profiles of at most ``most`` features: the best of every cluster, then the next best of each."""
+        """Return the profiles of at most ``most`` features: the best of every cluster, then the next best of each.
+
+        Parameters
+        ----------
+        most : int
+            How many features at most.
+
+        Returns
+        -------
+        Profiles
+            In the order of the table.
+        """
         best_first = np.argsort(-np.abs(self.strength), axis=1, kind="stable").T
         _, met = np.unique(best_first, return_index=True)
         chosen = np.argsort(met, kind="stable")[:most]

@@ -40,6 +40,12 @@ def all_estimators() -> list[tuple[str, type[Any]]]:
     -------
     list of (str, type)
         Names and classes.
+
+    Examples
+    --------
+    >>> from sidelight import all_estimators
+    >>> [name for name, estimator in all_estimators() if "blocks" in estimator.takes][:2]
+    ['BayesianMixture', 'COPKMeans']
     """
     for module in MODULES.values():
         import_module(module)

@@ -206,8 +206,18 @@ class Snapshot(NamedTuple):
     bound : float
         The objective per row.
     weights : (components,)
+        Their shares.
     parameters : dict
         Of the components, by the names that the fitted estimator shows them under, such as ``means_``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sidelight import BayesianMixture
+    >>> model = BayesianMixture(3, covariance_type="full", random_state=0).fit(load_iris().data)
+    >>> first = model.history_[0]
+    >>> first.weights.shape, first.parameters["means_"].shape
+    ((3,), (3, 4))
     """
 
     bound: float

@@ -20,6 +20,15 @@ class Progress(NamedTuple):
         "ascent", or what follows it: "pruning", "settling", "relaxing".
     start : int
         1 for the first of ``n_init`` starts.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sidelight import LabelledMixture
+    >>> course = []
+    >>> _ = LabelledMixture(3, n_init=1, random_state=0, callbacks=[course.append]).fit(load_iris().data)
+    >>> course[0].iteration, course[0].phase
+    (1, 'ascent')
     """
 
     iteration: int

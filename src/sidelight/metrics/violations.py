@@ -51,7 +51,20 @@ class Suspicions:
 
     @classmethod
     def of(cls, side: SideInformation, wrong: FloatArray) -> "Suspicions":
-        """Sort links by the probability (q,) that they are wrong, which is given for must-links first."""
+        """Sort links by the probability that they are wrong.
+
+        Parameters
+        ----------
+        side : SideInformation
+            Has the links.
+        wrong : (q,) float
+            Probability of each that it is wrong; must-links first.
+
+        Returns
+        -------
+        Suspicions
+            The most suspicious first.
+        """
         pairs = np.concatenate([side.must_link, side.cannot_link])
         order = np.argsort(-wrong, kind="stable")
         return cls(pairs[order], order < len(side.must_link), wrong[order])
@@ -143,7 +156,13 @@ class Violations:
         return self.total / max(self.n_statements, 1)
 
     def rows(self) -> IntArray:
-        """Return the rows that broken statements are about, in order."""
+        """Return the rows that broken statements are about, in order.
+
+        Returns
+        -------
+        (m,) array of int
+            Each row once.
+        """
         return np.unique(np.concatenate([self.labels, self.must_link.ravel(), self.cannot_link.ravel(), self.blocks]))
 
     def __bool__(self) -> bool:

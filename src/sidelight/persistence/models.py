@@ -70,7 +70,27 @@ def save(model: Any, folder: str | os.PathLike[str], *, overwrite: bool = False)
 
 
 def write_model(model: Any, folder: Path) -> None:
-    """Write the files of a saved model to a new folder, in a place that is itself written whole or not at all."""
+    """Write the files of a saved model to a new folder, in a place that is itself written whole or not at all.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted estimator.
+    folder : Path
+        Does not exist yet.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import sidelight
+    >>> from sidelight.persistence import write_model
+    >>> model = sidelight.LabelledMixture(2, random_state=0).fit([[0.0], [0.2], [9.0], [9.3]])
+    >>> with TemporaryDirectory() as folder:
+    ...     write_model(model, Path(folder) / "model")
+    ...     sidelight.load(Path(folder) / "model").n_clusters_
+    2
+    """
     files = _encoded(model)
     folder.mkdir()
     write_with_checksums(folder, files)
@@ -95,6 +115,18 @@ def load(folder: str | os.PathLike[str]) -> Any:
     ------
     ForeignFileError
         If the folder does not hold a saved model, is incomplete, has been changed, or has a later format.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import sidelight
+    >>> model = sidelight.LabelledMixture(2, random_state=0).fit([[0.0], [0.2], [9.0], [9.3]])
+    >>> with TemporaryDirectory() as folder:
+    ...     sidelight.save(model, Path(folder) / "model")
+    ...     again = sidelight.load(Path(folder) / "model")
+    >>> bool((again.predict([[0.1], [9.1]]) == model.predict([[0.1], [9.1]])).all())
+    True
     """
     path = Path(folder)
     if not path.is_dir():

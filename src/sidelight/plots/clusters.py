@@ -69,6 +69,16 @@ class ClustersDisplay:
         With the positions of their ends among the points.
     n_rows : int, optional
         Rows of the whole table, where not all are drawn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sidelight import LabelledMixture
+    >>> from sidelight.plots import ClustersDisplay
+    >>> X = load_iris().data
+    >>> display = ClustersDisplay.from_estimator(LabelledMixture(3, random_state=0).fit(X), X)
+    >>> display.points.shape, display.names
+    ((150, 2), ['cluster 0', 'cluster 1', 'cluster 2'])
     """
 
     def __init__(
@@ -137,6 +147,12 @@ class ClustersDisplay:
         random_state : int
             Chooses the rows of a large table.
         ax : matplotlib axes, optional
+            Where to draw; new axes by default.
+
+        Returns
+        -------
+        display
+            With ``ax_`` and ``figure_``.
         """
         table = fitted_table(estimator, X)
         all_labels = clusters_of(estimator, table)
@@ -175,7 +191,18 @@ class ClustersDisplay:
         return display.plot(ax=ax)
 
     def plot(self, *, ax: "Axes | None" = None) -> Self:
-        """Draw on axes, on new ones by default; they are kept as ``ax_`` and ``figure_``."""
+        """Draw on axes, or on new ones.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; new axes by default.
+
+        Returns
+        -------
+        display
+            Itself, with ``ax_`` and ``figure_``.
+        """
         ax = new_axes(8, 5.2) if ax is None else ax
         colours = cluster_colours(max(len(self.names), int(self.colour_order.max(initial=-1)) + 1))[self.colour_order]
         self._draw_components(ax, colours)

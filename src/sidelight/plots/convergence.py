@@ -35,6 +35,15 @@ class ConvergenceDisplay:
         Number of iterations.
     components : (h,), optional
         Components that hold rows before each of the first h steps; the last entry is for the end of the fit.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sidelight import LabelledMixture
+    >>> from sidelight.plots import ConvergenceDisplay
+    >>> display = ConvergenceDisplay.from_estimator(LabelledMixture(3, random_state=0).fit(load_iris().data))
+    >>> display.converged, len(display.objectives) == display.n_iter + 1
+    (True, True)
     """
 
     objectives: FloatArray
@@ -52,6 +61,12 @@ class ConvergenceDisplay:
         estimator : fitted estimator
             With ``lower_bounds_``, as mixtures have, or ``objectives_``, as methods that lower a cost have.
         ax : matplotlib axes, optional
+            Where to draw; new axes by default.
+
+        Returns
+        -------
+        display
+            With ``ax_`` and ``figure_``.
         """
         check_is_fitted(estimator)
         rises = hasattr(estimator, "lower_bounds_")
@@ -71,7 +86,18 @@ class ConvergenceDisplay:
         return display.plot(ax=ax)
 
     def plot(self, *, ax: "Axes | None" = None) -> Self:
-        """Draw on axes, on new ones by default; they are kept as ``ax_`` and ``figure_``."""
+        """Draw on axes, or on new ones.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; new axes by default.
+
+        Returns
+        -------
+        display
+            Itself, with ``ax_`` and ``figure_``.
+        """
         from matplotlib.ticker import MaxNLocator
 
         ax = new_axes(6.5, 4) if ax is None else ax

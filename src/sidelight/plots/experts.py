@@ -44,6 +44,18 @@ class ExpertsDisplay:
         Names of the clusters.
     known : (m,) bool
         Rows with a label.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import numpy as np
+    >>> from sidelight import GuidedMixture
+    >>> from sidelight.plots import ExpertsDisplay
+    >>> X, species = load_iris(return_X_y=True)
+    >>> model = GuidedMixture(random_state=0).fit(X, np.where(np.arange(150) % 10 == 0, species, -1))
+    >>> display = ExpertsDisplay.from_estimator(model, X)
+    >>> len(display.figure_.axes) >= len(model.expert_weights_)
+    True
     """
 
     points: FloatArray
@@ -75,6 +87,12 @@ class ExpertsDisplay:
         random_state : int
             Chooses the rows of a large table.
         figure : matplotlib figure, optional
+            Where to draw; a new one by default.
+
+        Returns
+        -------
+        display
+            With ``figure_`` and ``axes_``.
         """
         if not hasattr(estimator, "expert_probabilities"):
             raise TypeError(
@@ -102,7 +120,18 @@ class ExpertsDisplay:
         ).plot(figure=figure)
 
     def plot(self, *, figure: "Figure | None" = None) -> Self:
-        """Draw on a figure, on a new one by default; it is kept as ``figure_``, its axes as ``axes_``."""
+        """Draw on a figure, or on a new one.
+
+        Parameters
+        ----------
+        figure : matplotlib figure, optional
+            Where to draw; a new one by default.
+
+        Returns
+        -------
+        display
+            Itself, with ``figure_`` and ``axes_``.
+        """
         n_rows = -(-len(self.opinions) // _COLUMNS)
         n_columns = min(_COLUMNS, len(self.opinions))
         figure = new_figure(_PANEL * n_columns, _PANEL * n_rows + 0.4) if figure is None else figure

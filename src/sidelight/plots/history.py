@@ -65,6 +65,17 @@ class HistoryDisplay:
         Which colour each component takes.
     plane : Plane
         The plane that the rows are drawn in.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sidelight import BayesianMixture
+    >>> from sidelight.plots import HistoryDisplay
+    >>> X = load_iris().data
+    >>> model = BayesianMixture(3, covariance_type="full", random_state=0).fit(X)
+    >>> display = HistoryDisplay.from_estimator(model, X, iterations=[0, 1])
+    >>> len(display.panels)
+    2
     """
 
     points: FloatArray
@@ -100,6 +111,12 @@ class HistoryDisplay:
         random_state : int
             Chooses the rows of a large table.
         figure : matplotlib figure, optional
+            Where to draw; a new one by default.
+
+        Returns
+        -------
+        display
+            With ``figure_`` and ``axes_``.
         """
         table = fitted_table(estimator, X)
         history = _history_of(estimator)
@@ -125,7 +142,18 @@ class HistoryDisplay:
         return display.plot(figure=figure)
 
     def plot(self, *, figure: "Figure | None" = None) -> Self:
-        """Draw on a figure, on a new one by default; it is kept as ``figure_``, its axes as ``axes_``."""
+        """Draw on a figure, or on a new one.
+
+        Parameters
+        ----------
+        figure : matplotlib figure, optional
+            Where to draw; a new one by default.
+
+        Returns
+        -------
+        display
+            Itself, with ``figure_`` and ``axes_``.
+        """
         n = len(self.panels)
         proportion = _PROPORTION if figure is None else figure.bbox.width / figure.bbox.height
         n_rows = int(np.clip(round(np.sqrt(n * _PANEL_PROPORTION / proportion)), 1, n))

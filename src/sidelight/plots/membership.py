@@ -35,6 +35,16 @@ class MembershipDisplay:
         Names of the clusters.
     sizes : (n_clusters,)
         Rows of each cluster, drawn or not.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sidelight import LatentProcessDecomposition
+    >>> from sidelight.plots import MembershipDisplay
+    >>> X = load_iris().data
+    >>> display = MembershipDisplay.from_estimator(LatentProcessDecomposition(3, random_state=0).fit(X), X)
+    >>> display.posterior.shape
+    (150, 3)
     """
 
     posterior: FloatArray
@@ -54,6 +64,12 @@ class MembershipDisplay:
             The table it was fitted to. At most 600 rows are drawn, evenly spread in the order of the picture, so that
             clusters and uncertain rows keep their share of it.
         ax : matplotlib axes, optional
+            Where to draw; new axes by default.
+
+        Returns
+        -------
+        display
+            With ``ax_`` and ``figure_``.
         """
         table = fitted_table(estimator, X)
         labels = clusters_of(estimator, table)
@@ -69,7 +85,18 @@ class MembershipDisplay:
         return display.plot(ax=ax)
 
     def plot(self, *, ax: "Axes | None" = None) -> Self:
-        """Draw on axes, on new ones by default; they are kept as ``ax_`` and ``figure_``."""
+        """Draw on axes, or on new ones.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; new axes by default.
+
+        Returns
+        -------
+        display
+            Itself, with ``ax_`` and ``figure_``.
+        """
         m, k = self.posterior.shape
         ax = new_axes(*self.size) if ax is None else ax
         colours = cluster_colours(k)

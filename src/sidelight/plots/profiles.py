@@ -29,6 +29,16 @@ class ProfilesDisplay:
     ----------
     profiles : Profiles
         The profiles of the features to show.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sidelight import LabelledMixture
+    >>> from sidelight.plots import ProfilesDisplay
+    >>> X = load_iris(as_frame=True).data
+    >>> display = ProfilesDisplay.from_estimator(LabelledMixture(3, random_state=0).fit(X), X)
+    >>> sorted(feature.name for feature in display.profiles.features)[:2]
+    ['petal length (cm)', 'petal width (cm)']
     """
 
     profiles: Profiles
@@ -48,11 +58,28 @@ class ProfilesDisplay:
         most_features : int, default 15
             Number of features to show: the most telling ones of every cluster.
         ax : matplotlib axes, optional
+            Where to draw; new axes by default.
+
+        Returns
+        -------
+        display
+            With ``ax_`` and ``figure_``.
         """
         return cls(cluster_profiles(estimator, X).most_telling(most_features)).plot(ax=ax)
 
     def plot(self, *, ax: "Axes | None" = None) -> Self:
-        """Draw on axes, on new ones by default; they are kept as ``ax_`` and ``figure_``."""
+        """Draw on axes, or on new ones.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; new axes by default.
+
+        Returns
+        -------
+        display
+            Itself, with ``ax_`` and ``figure_``.
+        """
         profiles = self.profiles
         k, f = profiles.strength.shape
         ax = new_axes(*self.size) if ax is None else ax

@@ -32,6 +32,16 @@ class SelectionDisplay:
         Position of the candidate chosen.
     parameter, criterion : str
         Labels of the axes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sidelight import LabelledMixture
+    >>> from sidelight.plots import SelectionDisplay
+    >>> from sidelight.selection import select_n_components
+    >>> result = select_n_components(LabelledMixture(random_state=0), load_iris().data, candidates=[2, 3, 4])
+    >>> SelectionDisplay.from_result(result).candidates.tolist()
+    [2, 3, 4]
     """
 
     candidates: AnyArray
@@ -48,7 +58,14 @@ class SelectionDisplay:
         Parameters
         ----------
         result : Selection
+            What `select_n_components` or `select_strength` found.
         ax : matplotlib axes, optional
+            Where to draw; new axes by default.
+
+        Returns
+        -------
+        display
+            With ``ax_`` and ``figure_``.
         """
         display = cls(
             candidates=result.candidates,
@@ -61,7 +78,18 @@ class SelectionDisplay:
         return display.plot(ax=ax)
 
     def plot(self, *, ax: "Axes | None" = None) -> Self:
-        """Draw on axes, on new ones by default; they are kept as ``ax_`` and ``figure_``."""
+        """Draw on axes, or on new ones.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; new axes by default.
+
+        Returns
+        -------
+        display
+            Itself, with ``ax_`` and ``figure_``.
+        """
         ax = new_axes(6, 4) if ax is None else ax
         style = {"color": LINE, "marker": "o", "markersize": 4, "capsize": 3}
         ax.errorbar(self.candidates, self.values, yerr=self.deviations, **style)  # type: ignore[arg-type]
@@ -102,6 +130,17 @@ class StructureDisplay:
         Row and column of the lowest value; None where every fit is singular.
     parameter : str
         Label of the axis.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sidelight import LabelledMixture
+    >>> from sidelight.plots import StructureDisplay
+    >>> from sidelight.selection import select_structure
+    >>> model = LabelledMixture(init_params="kmeans", random_state=0)
+    >>> result = select_structure(model, load_iris().data, [2, 3], structures=["diag", "full"])
+    >>> StructureDisplay.from_result(result).values.shape
+    (2, 2)
     """
 
     structures: tuple[str, ...]
@@ -117,7 +156,14 @@ class StructureDisplay:
         Parameters
         ----------
         result : StructureSelection
+            What `select_structure` found.
         ax : matplotlib axes, optional
+            Where to draw; new axes by default.
+
+        Returns
+        -------
+        display
+            With ``ax_`` and ``figure_``.
         """
         display = cls(
             structures=result.structures,
@@ -129,7 +175,18 @@ class StructureDisplay:
         return display.plot(ax=ax)
 
     def plot(self, *, ax: "Axes | None" = None) -> Self:
-        """Draw on axes, on new ones by default; they are kept as ``ax_`` and ``figure_``."""
+        """Draw on axes, or on new ones.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; new axes by default.
+
+        Returns
+        -------
+        display
+            Itself, with ``ax_`` and ``figure_``.
+        """
         ax = new_axes(8, 5) if ax is None else ax
         colours = cluster_colours(len(self.structures))
         entries = []

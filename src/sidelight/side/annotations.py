@@ -99,7 +99,18 @@ class Annotations:
         return not len(self.mentioned)
 
     def moved(self, place: IntArray) -> "Annotations":
-        """Return the statements about rows that have a place (n,), -1 where a row is left out, under these numbers."""
+        """Return the statements about rows that have a place (n,), -1 where a row is left out, under these numbers.
+
+        Parameters
+        ----------
+        place : (n,) int
+            The new number of each row, -1 where it is left out.
+
+        Returns
+        -------
+        Annotations
+            With the new numbers.
+        """
         rows, ends = place[self.label_rows], np.sort(place[self.pairs], axis=1)
         labels, pairs = rows >= 0, (ends >= 0).all(axis=1)
         return Annotations(
@@ -115,7 +126,18 @@ class Annotations:
         )
 
     def joined(self, other: "Annotations") -> "Annotations":
-        """Return the statements of both, about the same rows; annotators and labels of one name are the same."""
+        """Return the statements of both, about the same rows; annotators and labels of one name are the same.
+
+        Parameters
+        ----------
+        other : Annotations
+            About the same rows.
+
+        Returns
+        -------
+        Annotations
+            The statements of both.
+        """
         annotators = sorted_names([*self.annotators.tolist(), *other.annotators.tolist()])
         names = sorted_names([*self.label_names.tolist(), *other.label_names.tolist()])
         mine, theirs = (_codes_in(annotators, part.annotators) for part in (self, other))
@@ -133,7 +155,13 @@ class Annotations:
         )
 
     def summary(self) -> str:
-        """Return how many statements of each kind there are, in words."""
+        """Return how many statements of each kind there are, in words.
+
+        Returns
+        -------
+        str
+            "3 labels by 2 annotators", say.
+        """
         parts = []
         for n, singular, authors in (
             (len(self.label_codes), "label", self.label_annotators),

@@ -49,7 +49,13 @@ class Closure(NamedTuple):
     sizes: IntArray
 
     def separated(self) -> IntArray:
-        """Return the pairs of chunklets a < b kept apart by cannot-links or by different labels."""
+        """Return the pairs of chunklets a < b kept apart by cannot-links or by different labels.
+
+        Returns
+        -------
+        (m, 2) array of int
+            Numbers of chunklets, the lower first.
+        """
         by_label = all_pairs(np.flatnonzero(self.labels >= 0))
         return np.unique(np.concatenate([self.cannot, by_label]), axis=0)
 

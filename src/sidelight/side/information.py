@@ -49,6 +49,15 @@ class SideInformation:
     annotations : Annotations or None
         Labels and judged pairs with their authors, who may err; see `from_annotations`. Their names of classes are
         among ``label_names``.
+
+    Examples
+    --------
+    >>> from sidelight import SideInformation
+    >>> side = SideInformation.build(6, y=["a", None, None, None, "b", None], must_link=[(0, 1)], cannot_link=[(1, 4)])
+    >>> side
+    SideInformation(6 rows: 2 labels of 2 classes, 1 must-link, 1 cannot-link)
+    >>> side.label_names.tolist(), side.labels.tolist()
+    (['a', 'b'], [0, -1, -1, -1, 1, -1])
     """
 
     n_rows: int

@@ -50,6 +50,12 @@ def draw_labels(
     -------
     (n,) array
         Integers with -1 for unknown where the truth holds whole numbers, else objects with None.
+
+    Examples
+    --------
+    >>> from sidelight.side import draw_labels
+    >>> draw_labels(["a", "a", "a", "b", "b", "b"], per_class=1, random_state=0).tolist().count(None)
+    4
     """
     random = check_random_state(random_state)
     codes, names = encode(y, "y")
@@ -141,6 +147,13 @@ class Links(NamedTuple):
         The links as stated.
     wrong : (m,) bool
         Which of them the truth contradicts: must-links first, then cannot-links.
+
+    Examples
+    --------
+    >>> from sidelight.side import draw_links
+    >>> links = draw_links([0, 0, 1, 1], n_must=1, n_cannot=2, random_state=0)
+    >>> links.must_link.shape, links.cannot_link.shape, links.wrong.tolist()
+    ((1, 2), (2, 2), [False, False, False])
     """
 
     must_link: IntArray
@@ -196,6 +209,14 @@ def draw_links(
     -------
     Links
         Must-links, cannot-links, and which of them are wrong.
+
+    Examples
+    --------
+    >>> from sidelight.side import draw_links
+    >>> species = [0] * 50 + [1] * 50
+    >>> links = draw_links(species, n_links=20, wrong=0.1, random_state=0)
+    >>> len(links.must_link) + len(links.cannot_link), int(links.wrong.sum())
+    (20, 2)
     """
     random = check_random_state(random_state)
     classes = _sort_by_class(encode(y, "y").codes, among)
@@ -410,6 +431,12 @@ def draw_side(
     -------
     SideInformation
         What was drawn.
+
+    Examples
+    --------
+    >>> from sidelight.side import draw_side
+    >>> draw_side([0] * 50 + [1] * 50, labels=0.1, links={"n_must": 12, "n_cannot": 8}, random_state=0)
+    SideInformation(100 rows: 10 labels of 2 classes, 12 must-links, 8 cannot-links)
     """
     random = check_random_state(random_state)
     truth = as_vector(y, "y")

@@ -92,6 +92,16 @@ class ParquetTable:
         """Return tables of neighbouring groups of rows, in order, which can be sent to other processes.
 
         None has more cells than this, unless one group of rows has.
+
+        Parameters
+        ----------
+        most_cells : int
+            Cells that a table has at most.
+
+        Returns
+        -------
+        list of ParquetTable
+            Together, all rows.
         """
         parts: list[list[_Piece]] = []
         n = 0
@@ -109,7 +119,13 @@ class ParquetTable:
         return tables
 
     def frame(self) -> Any:
-        """Return all rows as a data frame."""
+        """Return all rows as a data frame.
+
+        Returns
+        -------
+        DataFrame
+            Of pandas, in memory.
+        """
         return _concatenated([batch.to_pandas() for _, batch in self.batches()])
 
     def __repr__(self) -> str:
@@ -123,7 +139,13 @@ class ParquetTable:
         return self._schema.empty_table().to_pandas()
 
     def sample(self) -> Any:
-        """Return a data frame of some rows that shows what each column is: all rows of a small table."""
+        """Return a data frame of some rows that shows what each column is: all rows of a small table.
+
+        Returns
+        -------
+        DataFrame
+            Of pandas, in memory.
+        """
         n = self.shape[0]
         if n <= WHOLE_ROWS:
             return self.frame()
@@ -136,13 +158,34 @@ class ParquetTable:
         return _concatenated([few, *(found for found in others if len(found))])
 
     def encoded(self, schema: Schema) -> "EncodedParquet":
-        """Return the table as numbers, by a schema."""
+        """Return the table as numbers, by a schema.
+
+        Parameters
+        ----------
+        schema : Schema
+            What each column is.
+
+        Returns
+        -------
+        EncodedParquet
+            A table of numbers, read from the same files.
+        """
         return EncodedParquet(self, schema)
 
     def batches(self, row: int = 0) -> Iterator[tuple[int, Any]]:
         """Yield parts of the table, with the number of their first row, as arrow tables from about a row on.
 
         The first part has the row.
+
+        Parameters
+        ----------
+        row : int, default 0
+            The first row that is wanted.
+
+        Yields
+        ------
+        (int, pyarrow.Table)
+            Number of the first row, and the rows.
         """
         size = max(_CELLS_AT_ONCE // len(self.columns), 1)
         for piece in self._pieces[self._piece_of(row) :]:
@@ -153,7 +196,18 @@ class ParquetTable:
                 start += batch.num_rows
 
     def picked(self, rows: IntArray) -> Iterator[Any]:
-        """Yield rows (sorted) as arrow tables; groups of rows that hold none of them are not read."""
+        """Yield rows (sorted) as arrow tables; groups of rows that hold none of them are not read.
+
+        Parameters
+        ----------
+        rows : (m,) int
+            Numbers of the rows, sorted.
+
+        Yields
+        ------
+        pyarrow.Table
+            Some of them, in order.
+        """
         size = max(_CELLS_AT_ONCE // len(self.columns), 1)
         for number in np.unique([self._piece_of(int(row)) for row in rows]):
             piece = self._pieces[number]
@@ -165,7 +219,18 @@ class ParquetTable:
                 start += batch.num_rows
 
     def place(self, row: int) -> str:
-        """Say where a row stands in its file."""
+        """Say where a row stands in its file.
+
+        Parameters
+        ----------
+        row : int
+            Its number in the whole table.
+
+        Returns
+        -------
+        str
+            Its number in its file, and the file.
+        """
         file = self._pieces[self._piece_of(row)].file
         first = next(piece.start for piece in self._pieces if piece.file == file)
         return f"row {row - first} of {file}"

@@ -16,7 +16,7 @@ class Agreement(NamedTuple):
 
     Parameters
     ----------
-    first, second
+    first, second : any
         Names of the annotators.
     n_common : int
         Number of rows and pairs that both have judged.
@@ -26,6 +26,15 @@ class Agreement(NamedTuple):
         Share on which they would if each answered at random as often as they do.
     kappa : float
         Agreement beyond chance, (observed − expected) / (1 − expected) (Cohen 1960); 1 is perfect, 0 is chance.
+
+    Examples
+    --------
+    >>> from sidelight import SideInformation
+    >>> from sidelight.couplings.annotators import agreement
+    >>> said = {"row": [0, 1, 0, 1], "label": list("abaa"), "annotator": ["Ann"] * 2 + ["Ben"] * 2}
+    >>> side = SideInformation.from_annotations(2, labels=said)
+    >>> [(found.first, found.second, found.observed) for found in agreement(side.annotations)]
+    [('Ann', 'Ben', 0.5)]
     """
 
     first: Any

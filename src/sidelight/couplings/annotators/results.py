@@ -32,7 +32,7 @@ class AnnotatorRow(NamedTuple):
 
     Parameters
     ----------
-    annotator
+    annotator : any
         The name.
     reliability : float
         Expected share of the annotator's statements that are right.
@@ -43,6 +43,20 @@ class AnnotatorRow(NamedTuple):
     remark : str
         "answers at random" where statements do not depend on the class more than chance explains, the classes that are
         taken for others, or empty.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from sidelight import EquivalenceMixture, SideInformation
+    >>> X, species = load_iris(return_X_y=True)
+    >>> rows = np.arange(0, 150, 3)
+    >>> slips = np.where(np.arange(50) % 5 == 0, (species[rows] + 1) % 3, species[rows])
+    >>> said = {"row": [*rows, *rows], "label": [*species[rows], *slips], "annotator": ["Ann"] * 50 + ["Ben"] * 50}
+    >>> side = SideInformation.from_annotations(150, labels=said)
+    >>> model = EquivalenceMixture(3, random_state=0).fit(X, side=side)
+    >>> [(row.annotator, round(row.reliability, 1)) for row in model.annotators_]
+    [('Ann', 1.0), ('Ben', 0.8)]
     """
 
     annotator: Any
@@ -55,7 +69,36 @@ class AnnotatorRow(NamedTuple):
 
 @storable("DoubtfulStatement")
 class Doubt(NamedTuple):
-    """A statement that is probably wrong: its rows, what was said and by whom, what is likely, and the odds."""
+    """A statement that is probably wrong.
+
+    Parameters
+    ----------
+    rows : tuple
+        Numbers or ids of the row, or of the two rows of a judged pair.
+    said : any
+        The label, or the judgement.
+    annotator : any
+        The author.
+    likely : any
+        What is more probable.
+    odds : float
+        That it is wrong: 3 means three to one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from sidelight import EquivalenceMixture, SideInformation
+    >>> X, species = load_iris(return_X_y=True)
+    >>> rows = np.arange(0, 150, 3)
+    >>> slips = np.where(np.arange(50) % 5 == 0, (species[rows] + 1) % 3, species[rows])
+    >>> said = {"row": [*rows, *rows], "label": [*species[rows], *slips], "annotator": ["Ann"] * 50 + ["Ben"] * 50}
+    >>> side = SideInformation.from_annotations(150, labels=said)
+    >>> model = EquivalenceMixture(3, random_state=0).fit(X, side=side)
+    >>> found = model.annotation_report_.doubtful[0]
+    >>> found.rows, found.said, found.annotator, found.likely
+    ((0,), 1, 'Ben', 0)
+    """
 
     rows: tuple[Any, ...]
     said: Any
@@ -66,7 +109,23 @@ class Doubt(NamedTuple):
 
 @storable("AnnotatorQuestion")
 class Question(NamedTuple):
-    """A row or pair to ask again, whom, and what the answer is expected to tell, in nats."""
+    """A row or pair to ask about again, and whom.
+
+    Parameters
+    ----------
+    rows : tuple
+        Numbers or ids of the row, or of the two rows of a pair.
+    annotator : any
+        Whom to ask.
+    gain : float
+        What the answer is expected to tell, in nats.
+
+    Examples
+    --------
+    >>> from sidelight.couplings.annotators import Question
+    >>> Question(rows=(3, 17), annotator="Ann", gain=0.25).annotator
+    'Ann'
+    """
 
     rows: tuple[Any, ...]
     annotator: Any
@@ -97,6 +156,21 @@ class AnnotatorReport:
     confusion : dict of (classes, answers) arrays
         Expected confusion matrix of each annotator with labels; of answers in the order of the classes, or of the
         annotator's own names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from sidelight import EquivalenceMixture, SideInformation
+    >>> X, species = load_iris(return_X_y=True)
+    >>> rows = np.arange(0, 150, 3)
+    >>> slips = np.where(np.arange(50) % 5 == 0, (species[rows] + 1) % 3, species[rows])
+    >>> said = {"row": [*rows, *rows], "label": [*species[rows], *slips], "annotator": ["Ann"] * 50 + ["Ben"] * 50}
+    >>> side = SideInformation.from_annotations(150, labels=said)
+    >>> model = EquivalenceMixture(3, random_state=0).fit(X, side=side)
+    >>> report = model.annotation_report_
+    >>> report.n_doubtful, round(report.agreement[0].observed, 1)
+    (10, 0.8)
     """
 
     annotators: list[AnnotatorRow]

@@ -38,6 +38,16 @@ class HeldOutScores:
         alone, in nats, less one standard error of this mean.
     doubtful_links : (n_links,) bool
         Links that are more probably wrong than right, must-links first, in the order of the side information.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from sidelight import GuidedMixture
+    >>> X, species = load_iris(return_X_y=True)
+    >>> model = GuidedMixture(random_state=0).fit(X, np.where(np.arange(150) % 5 == 0, species, -1))
+    >>> model.held_out_.n_labels, bool(model.held_out_.accuracy > 0.9), model.held_out_.label_doubt
+    (30, True, '')
     """
 
     n_labels: int

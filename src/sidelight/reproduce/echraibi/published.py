@@ -47,15 +47,16 @@ class SSDPGMM(KeptHistory, MixtureEstimator):
     n_components : int, optional
         Number of components; None is ten more than there are labels.
     strength : float, default 0.001
-        λ, the weight of the potential.
+        The weight λ of the potential.
     printed : bool, default False
         Use V as printed in appendix A, which is not the divergence, instead of the corrected form.
     weights : {"dirichlet", "dirichlet_process"}, default "dirichlet"
+        The prior of the weights.
     concentration : float, optional
-        α of every component, or η of the process; 1 / n_components where not given.
+        Its α, of every component, or η of the process; 1 / n_components where not given.
     mean_precision_prior, degrees_of_freedom_prior, covariance_prior : float, float, (d, d) array
-        κ0 (1 by default), ν0 (d where not given) and Ψ0 (the identity where not given).
-    n_init, max_iter, tol, random_state, n_jobs, keep_posterior, keep_history, callbacks, verbose
+        The paper's κ0 (1 by default), ν0 (d where not given) and Ψ0 (the identity where not given).
+    n_init, max_iter, tol, random_state, n_jobs, keep_posterior, keep_history, callbacks, verbose : various
         As in BayesianMixture.
 
     Attributes

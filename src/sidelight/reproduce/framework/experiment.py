@@ -243,7 +243,24 @@ class Paper:
 
 
 def paper(name: str) -> Paper:
-    """Return a paper by the name of its first author; it is imported only when it is needed."""
+    """Return a paper by the name of its first author; it is imported only when it is needed.
+
+    Parameters
+    ----------
+    name : {"amini", "echraibi", "li", "yu", "zhao"}
+        The first author.
+
+    Returns
+    -------
+    Paper
+        Its experiments.
+
+    Examples
+    --------
+    >>> from sidelight.reproduce import paper
+    >>> paper("yu").name
+    'yu'
+    """
     if name not in PAPERS:
         raise ValueError(f"paper={name!r} must be one of {', '.join(PAPERS)}.")
     found: Paper = import_module(f"sidelight.reproduce.{name}.paper").PAPER

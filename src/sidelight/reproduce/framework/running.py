@@ -26,6 +26,7 @@ def run(
     Parameters
     ----------
     paper_name, experiment_name : str
+        The first author, and the name of a table or figure.
     folder : Path
         Its file of trials is read and written.
     quick : bool, default False
@@ -34,6 +35,19 @@ def run(
         Processes; -1 for one per core. Results do not depend on it.
     advance : callable, optional
         Called with the number of finished trials and of all trials, at the start and after every trial.
+
+    Returns
+    -------
+    Summary
+        Of all trials that the folder has now.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from sidelight.reproduce import run
+    >>> with TemporaryDirectory() as folder:
+    ...     summary = run("echraibi", "figure-5", Path(folder), quick=True, n_jobs=1)
     """
     experiment = paper(paper_name).experiment(experiment_name)
     journal = Journal.of(experiment, folder)

@@ -118,7 +118,22 @@ class Statements(NamedTuple):
     remarks: tuple[str, ...] = ()
 
     def side(self, n: int, *, sample_id: Any = None, certain: Any = ()) -> SideInformation:
-        """Return the statements as side information about n rows; see `SideInformation.from_annotations`."""
+        """Return the statements as side information about n rows; see `SideInformation.from_annotations`.
+
+        Parameters
+        ----------
+        n : int
+            Number of rows.
+        sample_id : (n,) column, optional
+            Names of the rows.
+        certain : name or list of names, optional
+            Annotators who never err.
+
+        Returns
+        -------
+        SideInformation
+            With annotations.
+        """
         labels = {name: [getattr(one, name) for one in self.labels] for name in ("row", "label", "annotator")}
         names = ("a", "b", "relation", "annotator", "confidence")
         links = {name: [getattr(one, name) for one in self.links] for name in names}
@@ -131,13 +146,24 @@ class Statements(NamedTuple):
         )
 
     def same_statements(self, other: "Statements") -> bool:
-        """Say whether both state the same, in the same order, whatever their formats and lines."""
+        """Say whether both state the same, in the same order, whatever their formats and lines.
+
+        Parameters
+        ----------
+        other : Statements
+            To compare with.
+
+        Returns
+        -------
+        bool
+            Whether they are the same.
+        """
         mine, theirs = (([one[:3] for one in part.labels], [one[:5] for one in part.links]) for part in (self, other))
         return mine == theirs
 
 
 class ReadingOptions(NamedTuple):
-    """What a file may leave open.
+    r"""What a file may leave open.
 
     Parameters
     ----------
@@ -145,6 +171,12 @@ class ReadingOptions(NamedTuple):
         The author of statements in a file that names none.
     id_field : str, optional
         The field or column that names rows; each format has a usual one.
+
+    Examples
+    --------
+    >>> from sidelight.side.formats import FORMATS, ReadingOptions
+    >>> FORMATS["cleanlab"].parse("id,Ann,Ben\n7,cat,\n", ReadingOptions("file", None)).labels[0].label
+    'cat'
     """
 
     annotator: Any = "annotator"
