@@ -67,7 +67,9 @@ def links_of_styles(text: str) -> list[Link]:
 def complaints(site: Path) -> tuple[list[str], int]:
     """Return what is wrong, a line for each broken link, and how many links were followed."""
     site = site.resolve()
-    pages = {path: Page(path.read_text(encoding="utf-8")) for path in sorted(site.rglob("*.html"))}
+    # What a theme brings in _static is templates, not pages.
+    paths = (path for path in sorted(site.rglob("*.html")) if "_static" not in path.relative_to(site).parts)
+    pages = {path: Page(path.read_text(encoding="utf-8")) for path in paths}
     links = {path: page.links for path, page in pages.items()}
     links |= {path: links_of_styles(path.read_text(encoding="utf-8")) for path in sorted(site.rglob("*.css"))}
     found, followed = [], 0

@@ -21,6 +21,8 @@ def check(folder, html="", style=STYLE):
     (folder / "folder" / "page.html").write_text('<p id="a place"><a href="../index.html#top">', encoding="utf-8")
     (folder / "folder" / "index.html").write_text("<p>", encoding="utf-8")
     (folder / "style.css").write_text(style, encoding="utf-8")
+    (folder / "_static").mkdir()
+    (folder / "_static" / "template.html").write_text('<script src="{{ pathto(1) }}">', encoding="utf-8")
     (folder / "more.css").write_text("", encoding="utf-8")
     (folder / "picture.png").write_bytes(b"")
     done = subprocess.run(
