@@ -11,7 +11,11 @@ from sidelight.couplings.class_penalty.coupling import ClassPenalty, MeanFieldMe
 from sidelight.couplings.class_penalty.pair_sums import PairSums
 from sidelight.estimators.base.clusters import Layout, lay_out
 from sidelight.estimators.base.emission import EmissionSettings
-from sidelight.estimators.base.likelihood_gaussians import COVARIANCE_TYPES, LikelihoodGaussians
+from sidelight.estimators.base.likelihood_gaussians import (
+    COVARIANCE_TYPES,
+    LikelihoodGaussians,
+    structure_unless_given,
+)
 from sidelight.estimators.base.mixture import MixtureEstimator
 from sidelight.estimators.base.model import Ascent, Fitted, Model
 from sidelight.estimators.class_allocation import allocate, unreached
@@ -53,7 +57,10 @@ class ClassMixture(MixtureEstimator):
         Number of components, at least as many as labelled classes. None takes the number up to 10 with the lowest BIC.
     max_classes : int, optional
         Most classes there may be; None for as many as components.
-    covariance_type, family : as in LabelledMixture
+    covariance_type : str, default "auto"
+        As in LabelledMixture; "auto" is "full", and "diag" for tables of more than 200 numbers, of which full
+        covariances would be large matrices.
+    family : as in LabelledMixture
         As in LabelledMixture.
     strength : float, default 2
         What a pair pays, in nats, that shares a component or class and must not, or gains that does and must. Choose
@@ -93,6 +100,8 @@ class ClassMixture(MixtureEstimator):
         without statements.
     weights_, means_, covariances_ : arrays
         Of the components, ordered by class, in scikit-learn's shapes.
+    covariance_type_ : str
+        The structure of the covariances: ``covariance_type``, or what "auto" chose.
     lower_bound_, lower_bounds_ : float, list of float
         The objective per row: at the end, and before and after every step.
     n_iter_, converged_ : int, bool
@@ -116,7 +125,7 @@ class ClassMixture(MixtureEstimator):
         n_components: int | None = None,
         *,
         max_classes: int | None = None,
-        covariance_type: str = "full",
+        covariance_type: str = "auto",
         family: FamilyChoice = "gaussian",
         strength: float = 2.0,
         unreached: str = "attach",
@@ -152,7 +161,7 @@ class ClassMixture(MixtureEstimator):
         for name in ("n_components", "max_classes"):
             if getattr(self, name) is not None:
                 check_integer(name, getattr(self, name), least=1)
-        check_choice("covariance_type", self.covariance_type, COVARIANCE_TYPES)
+        check_choice("covariance_type", self.covariance_type, (*COVARIANCE_TYPES, "auto"))
         check_choice("unreached", self.unreached, _UNREACHED)
         check_choice("updates", self.updates, _UPDATES)
         check_choice("init_params", self.init_params, _STARTS)
@@ -160,7 +169,8 @@ class ClassMixture(MixtureEstimator):
             check_number(name, getattr(self, name), least=0)
 
     def _settings(self, problem: Problem, survey: Survey) -> EmissionSettings:
-        return LikelihoodGaussians(self.covariance_type, self.prior_rows, self.prior_scale)
+        self.covariance_type_ = structure_unless_given(self.covariance_type, self._schema)
+        return LikelihoodGaussians(self.covariance_type_, self.prior_rows, self.prior_scale)
 
     def _layout(
         self, problem: Problem, few: StartRows, family: AnyFamily, survey: Survey, random: np.random.RandomState

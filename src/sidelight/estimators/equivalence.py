@@ -58,7 +58,10 @@ class EquivalenceMixture(AnnotatedFit, LinkMixture):
         certain links need.
     components_per_class : int, default 1
         Gaussians that each class is a mixture of.
-    covariance_type, family : as in LabelledMixture
+    covariance_type : str, default "auto"
+        As in LabelledMixture; "auto" is "full", and "diag" for tables of more than 200 numbers, of which full
+        covariances would be large matrices.
+    family : as in LabelledMixture
         As in LabelledMixture.
     pairs : {"random", "conditional"}, default "random"
         How links came about. "random": pairs were chosen without looking at their classes and their relation was then
@@ -95,6 +98,8 @@ class EquivalenceMixture(AnnotatedFit, LinkMixture):
         Number and names of the clusters, and the cluster of each component.
     weights_, means_, covariances_ : arrays
         Of the components, ordered by cluster, in scikit-learn's shapes.
+    covariance_type_ : str
+        The structure of the covariances: ``covariance_type``, or what "auto" chose.
     lower_bound_, lower_bounds_ : float, list of float
         The objective divided by the weight of the rows: at the end, and before and after every step.
     n_iter_, converged_ : int, bool
@@ -126,7 +131,7 @@ class EquivalenceMixture(AnnotatedFit, LinkMixture):
         n_classes: int | None = None,
         *,
         components_per_class: int = 1,
-        covariance_type: str = "full",
+        covariance_type: str = "auto",
         family: FamilyChoice = "gaussian",
         pairs: str = "random",
         link_confidence: float | None = None,

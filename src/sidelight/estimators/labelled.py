@@ -14,6 +14,7 @@ from sidelight.estimators.base.emission import emission_of
 from sidelight.estimators.base.likelihood_gaussians import (
     COVARIANCE_TYPES,
     LikelihoodGaussians,
+    structure_unless_given,
 )
 from sidelight.estimators.base.mixture import MixtureEstimator
 from sidelight.estimators.base.model import Fitted, Model
@@ -70,8 +71,8 @@ class LabelledMixture(NoiseComponent, MixtureEstimator):
         letters say whether volume, shape and orientation of the components are equal (E), vary (V), or are round and
         along the axes (I): "spherical" is "VII", "diag" is "VVI", "tied" is "EEE", "full" is "VVV". "auto" takes the
         one with the lowest BIC where there are no labels, no blocks, no noise component and no Student t columns, and
-        "full" elsewhere. Fits in which a component owns a single row and needs the prior for its covariance are not
-        considered; "full" where there is no other.
+        "full" elsewhere, or "diag" for tables of more than 200 numbers. Fits in which a component owns a single row and
+        needs the prior for its covariance are not considered.
     family : str or mapping, default "gaussian"
         What the columns are: the name of a column kind for all of them, "auto" to go by the types of a data frame's
         columns, or a mapping from columns to kinds; see BayesianMixture. Gaussian and Student t columns are fitted by
@@ -235,15 +236,19 @@ class LabelledMixture(NoiseComponent, MixtureEstimator):
     def _emission(self, problem: Problem, survey: Survey, few: StartRows, random: np.random.RandomState) -> AnyFamily:
         """Return the family; its structure is chosen by BIC where none is given and there is no side information."""
         self._choice = None
-        self.covariance_type_ = "full" if self.covariance_type == "auto" else self.covariance_type
+        self.covariance_type_ = structure_unless_given(self._given_structure(), self._schema)
         if self._chooses_structure(problem):
             self._choice = self._choose_structure(few, survey, random)
         if self._choice is not None:
             self.covariance_type_ = self._choice.structure
         settings, heavy = self._settings(problem, survey), self._schema.of_family("student_t")
-        if len(heavy):
+        if len(heavy) and self.covariance_type_ in ("full", "VVV"):
             settings = replace(settings, widest=widest_covariance(survey, few, heavy))
         return self._noisy_family(emission_of(self._schema, survey, settings), survey, few)
+
+    def _given_structure(self) -> str:
+        """Return the structure that was asked for: precisions that are given are full ones unless it is named."""
+        return "full" if self.covariance_type == "auto" and self.precisions_init is not None else self.covariance_type
 
     def _chooses_structure(self, problem: Problem) -> bool:
         """Say whether the structure is chosen by BIC, which compares Gaussians without noise."""

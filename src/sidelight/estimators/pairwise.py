@@ -40,7 +40,10 @@ class PairwiseMixture(LinkMixture):
         Number of classes. None takes as many as have a label, two without labels.
     components_per_class : int, default 1
         Gaussians that each class is a mixture of.
-    covariance_type, family : as in LabelledMixture
+    covariance_type : str, default "auto"
+        As in LabelledMixture; "auto" is "full", and "diag" for tables of more than 200 numbers, of which full
+        covariances would be large matrices.
+    family : as in LabelledMixture
         As in LabelledMixture.
     singles : {"unlinked", "all"}, default "unlinked"
         Which rows also enter one by one: those in no link, or all.
@@ -62,6 +65,8 @@ class PairwiseMixture(LinkMixture):
         Number and names of the clusters, and the cluster of each component.
     weights_, means_, covariances_ : arrays
         Of the components, ordered by cluster, in scikit-learn's shapes.
+    covariance_type_ : str
+        The structure of the covariances: ``covariance_type``, or what "auto" chose.
     lower_bound_, lower_bounds_ : float, list of float
         The log likelihood (with the prior) per row: at the end, and before and after every step.
     n_iter_, converged_ : int, bool
@@ -86,7 +91,7 @@ class PairwiseMixture(LinkMixture):
         n_classes: int | None = None,
         *,
         components_per_class: int = 1,
-        covariance_type: str = "full",
+        covariance_type: str = "auto",
         family: FamilyChoice = "gaussian",
         singles: str = "unlinked",
         prior_rows: float = 1.0,

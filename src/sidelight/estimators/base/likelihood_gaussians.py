@@ -22,6 +22,7 @@ from sidelight.families.gaussian import (
     VVEGaussian,
 )
 from sidelight.families.student import LikelihoodStudent
+from sidelight.tables.schema import Schema
 from sidelight.tables.survey import Survey
 
 GaussianFamily = FullGaussian | TiedGaussian | DiagonalGaussian | SphericalGaussian | EVEGaussian | VVEGaussian
@@ -50,6 +51,17 @@ COVARIANCE_TYPES: dict[str, type[GaussianFamily]] = {
     "spherical": SphericalGaussian,
     **STRUCTURES,
 }
+
+# Of more columns than this, a matrix d × d for every component takes more memory and time than it tells.
+_MOST_FULL = 200
+
+
+def structure_unless_given(covariance_type: str, schema: Schema) -> str:
+    """Return the structure of the covariances: for "auto" full ones, and diagonal ones where columns are many."""
+    if covariance_type != "auto":
+        return covariance_type
+    most = max(len(schema.of_family(kind)) for kind in ("gaussian", "student_t"))
+    return "full" if most <= _MOST_FULL else "diag"
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,11 @@ from sklearn.utils.extmath import row_norms
 from sidelight._typing import FloatArray, IntArray
 from sidelight.estimators.base.clusters import Layout, lay_out_classes
 from sidelight.estimators.base.emission import EmissionSettings
-from sidelight.estimators.base.likelihood_gaussians import COVARIANCE_TYPES, LikelihoodGaussians
+from sidelight.estimators.base.likelihood_gaussians import (
+    COVARIANCE_TYPES,
+    LikelihoodGaussians,
+    structure_unless_given,
+)
 from sidelight.estimators.base.mixture import MixtureEstimator
 from sidelight.estimators.starts.partitions import links_of, obedient_partition
 from sidelight.estimators.starts.sample import Problem, Sample, StartRows, at_means, from_kmeans_plus_plus
@@ -87,7 +91,7 @@ class LinkMixture(MixtureEstimator):
         if self.n_classes is not None:
             check_integer("n_classes", self.n_classes, least=1)
         check_integer("components_per_class", self.components_per_class, least=1)
-        check_choice("covariance_type", self.covariance_type, COVARIANCE_TYPES)
+        check_choice("covariance_type", self.covariance_type, (*COVARIANCE_TYPES, "auto"))
         check_choice("init_params", self.init_params, self.starts)
         if self.prior_rows is not None:
             check_number("prior_rows", self.prior_rows, least=0)
@@ -96,7 +100,8 @@ class LinkMixture(MixtureEstimator):
     def _settings(self, problem: Problem, survey: Survey) -> EmissionSettings:
         d = len(self._schema.of_family("gaussian"))
         prior_rows = d + _PRIOR_ROWS_BEYOND if self.prior_rows is None else self.prior_rows
-        return LikelihoodGaussians(self.covariance_type, prior_rows, self.prior_scale)
+        self.covariance_type_ = structure_unless_given(self.covariance_type, self._schema)
+        return LikelihoodGaussians(self.covariance_type_, prior_rows, self.prior_scale)
 
     def _layout(
         self, problem: Problem, few: StartRows, family: AnyFamily, survey: Survey, random: np.random.RandomState
