@@ -10,6 +10,11 @@ NOISE = "noise"
 # Classes of characters that change the direction of the text after them.
 _TURNS = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
 
+# So many words are listed one by one; of more, the first ones.
+_LISTED, _LISTED_OF_MANY = 20, 10
+# Characters of a message, and of those that are kept at its end where it is longer.
+_LONGEST_MESSAGE, _END_OF_MESSAGE = 4000, 1000
+
 _DIGITS = 3
 _MOST_DECIMALS = 6
 _THIN_SPACE = "\u202f"
@@ -75,6 +80,34 @@ def count(number: int, singular: str, plural: str | None = None) -> str:
 def listed(words: list[str]) -> str:
     """Return words with commas and a final "and"."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else ""
+
+
+def some_listed(words: list[str]) -> str:
+    """Return words with commas; of very many, the first ones and their number.
+
+    Examples
+    --------
+    >>> some_listed(["x", "y"]), some_listed([f"x{i}" for i in range(3000)])[-24:]
+    ('x, y', 'x8, x9, … (3\u202f000 in all)')
+    """
+    if len(words) <= _LISTED:
+        return ", ".join(words)
+    return f"{', '.join(words[:_LISTED_OF_MANY])}, … ({grouped(len(words))} in all)"
+
+
+def shortened(message: str) -> str:
+    """Return a message; of a very long one beginning and end, as names in it may have any length.
+
+    Examples
+    --------
+    >>> shortened("short"), len(shortened("x" * 1_000_000)) < 5000
+    ('short', True)
+    """
+    if len(message) <= _LONGEST_MESSAGE:
+        return message
+    cut = len(message) - _LONGEST_MESSAGE
+    beginning, end = message[: _LONGEST_MESSAGE - _END_OF_MESSAGE], message[-_END_OF_MESSAGE:]
+    return f"{beginning} … ({grouped(cut)} characters left out) … {end}"
 
 
 def printable(text: str) -> str:

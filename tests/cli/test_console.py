@@ -92,3 +92,18 @@ def test_stages_are_said_where_there_is_no_terminal(capsys):
         with Terminal(quiet=quiet).progress("fitting", said=True), Terminal(quiet=quiet).progress("reading"):
             pass
     assert capsys.readouterr().err == "fitting …\n"
+
+
+def test_very_many_messages_of_a_kind_and_very_long_ones_are_cut(capsys):
+    terminal = Terminal()
+    with terminal.warnings_as_notes():
+        for number in range(3000):
+            warnings.warn(f"column {number} is wrong", UserWarning, stacklevel=1)
+        warnings.warn("another kind", UserWarning, stacklevel=1)
+        warnings.warn("x" * 100_000 + " is long", UserWarning, stacklevel=1)
+    assert terminal.notes[:10] == [f"column {number} is wrong" for number in range(10)]
+    assert terminal.notes[10:12] == ["… and 2\u202f990 more messages like the last one.", "another kind"]
+    assert len(terminal.notes) == 13
+    assert terminal.notes[12].endswith("xxx is long")
+    assert len(terminal.notes[12]) < 5000
+    assert len(capsys.readouterr().err) < 10_000

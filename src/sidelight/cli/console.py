@@ -9,12 +9,14 @@ from typing import Any
 import click
 from rich.console import Console, RenderableType
 
-from sidelight._wording import printable
+from sidelight._wording import count, printable, shortened
 from sidelight.cli.errors import one_line
 
 UpdateProgress = Callable[..., None]
 
 _WIDTH_OF_FILES = 120
+# Warnings from one place in the code, as one about every column of a table.
+_MOST_OF_A_KIND = 10
 
 
 class Terminal:
@@ -31,13 +33,13 @@ class Terminal:
 
     def note(self, sentence: str) -> None:
         """Print a sentence about the data that the user should read, and keep it."""
-        self.notes.append(printable(sentence))
+        self.notes.append(shortened(printable(sentence)))
         self.tell(sentence)
 
     def tell(self, sentence: str) -> None:
         """Print a sentence on standard error."""
         if not self._quiet:
-            self._errors.print(printable(sentence), soft_wrap=True)
+            self._errors.print(shortened(printable(sentence)), soft_wrap=True)
 
     def show(self, result: RenderableType) -> None:
         """Print a result for people: on standard output, unless that is left to JSON."""
@@ -85,12 +87,21 @@ class Terminal:
 
     @contextmanager
     def warnings_as_notes(self) -> Iterator[None]:
-        """Turn warnings that are raised in the block into notes."""
+        """Turn warnings that are raised in the block into notes; of very many of a kind, the first ones."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             yield
-        for sentence in dict.fromkeys(one_line(warning.message) for warning in caught if _concerns_user(warning)):
-            self.note(sentence)
+        kinds: dict[tuple[str, int], list[str]] = {}
+        different: dict[str, tuple[str, int]] = {}
+        for warning in filter(_concerns_user, caught):
+            different.setdefault(one_line(warning.message), (warning.filename, warning.lineno))
+        for sentence, place in different.items():
+            kinds.setdefault(place, []).append(sentence)
+        for told in kinds.values():
+            for sentence in told[:_MOST_OF_A_KIND]:
+                self.note(sentence)
+            if len(told) > _MOST_OF_A_KIND:
+                self.note(f"… and {count(len(told) - _MOST_OF_A_KIND, 'more message')} like the last one.")
 
 
 def _plain_console(*, stderr: bool = False) -> Console:

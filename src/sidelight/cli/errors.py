@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import click
 
-from sidelight._wording import printable
+from sidelight._wording import printable, shortened
 
 BAD_INPUT = 2
 FAULT = 1
@@ -31,8 +31,8 @@ class Refusal(click.ClickException):
 
 
 def one_line(message: object) -> str:
-    """Return a message without its line breaks, and without characters that would steer a terminal."""
-    return printable(" ".join(str(message).split()))
+    """Return a message without line breaks and characters that would steer a terminal; a very long one is cut."""
+    return shortened(printable(" ".join(str(message).split())))
 
 
 @contextmanager

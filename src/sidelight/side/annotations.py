@@ -9,6 +9,7 @@ import numpy as np
 
 from sidelight._storable import storable
 from sidelight._typing import AnyArray, BoolArray, FloatArray, IntArray
+from sidelight._wording import some_listed
 from sidelight.side.closure import NO_PAIRS, join_groups
 from sidelight.side.parsing import CodedColumn, FindRows, as_vector, encode, is_missing, sorted_names
 
@@ -237,7 +238,9 @@ def _column(table: Any, name: str, argument: str, needed: str) -> AnyArray:
     if not names:
         raise ValueError(f"{argument} must be a table with the columns {needed}, not {type(table).__name__}")
     if name not in names:
-        raise ValueError(f"{argument} has no column {name!r} but {', '.join(map(repr, names))}; it needs {needed}")
+        raise ValueError(
+            f"{argument} has no column {name!r} but {some_listed([repr(one) for one in names])}; it needs {needed}"
+        )
     return as_vector(table[name], f"{argument}[{name!r}]")
 
 

@@ -11,14 +11,15 @@ from rich.table import Table
 
 from sidelight._typing import FloatArray
 from sidelight._version import __version__
-from sidelight._wording import cluster_name, printable
+from sidelight._wording import cluster_name, count, printable, some_listed
 from sidelight.cli.fit_input import FitInput
 from sidelight.cli.statements import LinksFile
 
 if TYPE_CHECKING:
     from sidelight.metrics import Violations
 
-# Annotators that are named one by one.
+# Columns that are left out, and annotators, that are named one by one.
+_OMISSIONS_SAID = 20
 _ANNOTATORS_SAID = 10
 _STATEMENTS = {"labels": "labels", "must": "must-links", "cannot": "cannot-links"}
 
@@ -44,8 +45,11 @@ def input_lines(path: Path, given: FitInput) -> InputLines:
             if its == kind.name
         ]
         if columns:
-            lines.append(f"{kind.plural}: {', '.join(columns)}")
-    remarks = [f"left out: {name}, which {why}" for name, why in features.omissions]
+            lines.append(f"{kind.plural}: {some_listed(columns)}")
+    remarks = [f"left out: {name}, which {why}" for name, why in features.omissions[:_OMISSIONS_SAID]]
+    if len(features.omissions) > _OMISSIONS_SAID:
+        more = count(len(features.omissions) - _OMISSIONS_SAID, "more column")
+        remarks.append(f"left out: {more}; summary.json says why")
     remarks.extend(_links_line(file) for file in given.links)
     remarks.extend(file.line for file in given.authored)
     known = "without labels and links" if side.is_empty else f"known: {side.summary()}"
@@ -57,7 +61,7 @@ def scale_lines(model: Any) -> list[str]:
     columns: dict[str, list[str]] = {}
     for name, power in getattr(model, "column_powers_", {}).items():
         columns.setdefault(power.words, []).append(str(name))
-    return [f"{words}: {', '.join(names)}" for words, names in columns.items()]
+    return [f"{words}: {some_listed(names)}" for words, names in columns.items()]
 
 
 def trust_lines(model: Any) -> list[str]:

@@ -25,6 +25,8 @@ _DIGITS = r"^\s*[0-9]+\s*$"
 _NO_NAME = re.compile(r"Unnamed: \d+|column 1")
 # What columns of postal codes are called: digits that mean nothing as numbers, also where none begins with a zero.
 _POSTAL = re.compile(r"plz|postleitzahl|zip([ _-]?code)?|post(al)?[ _-]?code|code[ _-]postal", re.IGNORECASE)
+# Columns that are left out and named in an error.
+_OMISSIONS_SAID = 5
 # In fewer rows, whole numbers without a gap may well be measured.
 _ROWS_TO_NUMBER = 20
 
@@ -71,7 +73,8 @@ def find_features(
         else:
             found[name] = column
     if not found:
-        told = "; ".join(f"{name!r} {why}" for name, why in omissions)
+        told = "; ".join(f"{name!r} {why}" for name, why in omissions[:_OMISSIONS_SAID])
+        told += f"; and {len(omissions) - _OMISSIONS_SAID} more" if len(omissions) > _OMISSIONS_SAID else ""
         single = " It is read as a single column: names and cells are cut by commas, semicolons, tabs or |."
         uncut = single if len(file.header) == 1 and " " in file.header[0] else ""
         raise Refusal(f"{file.path} has no column to cluster by{f': {told}' if told else ''}.{uncut}")

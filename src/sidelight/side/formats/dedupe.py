@@ -6,6 +6,7 @@ Records must carry a field with the id of their row; dedupe keeps fields that it
 import json
 from typing import Any
 
+from sidelight._wording import some_listed
 from sidelight.side.formats.statements import FormatError, LinkStatement, ReadingOptions, Statements
 from sidelight.side.formats.text import is_name
 
@@ -70,7 +71,7 @@ def _id_of(record: dict[str, Any], options: ReadingOptions, place: str, line: in
             return found
     raise FormatError(
         f"{place}: a record has no field {' or '.join(map(repr, wanted))} with the id of its row, only "
-        f"{', '.join(map(repr, record))}; name the field that has it",
+        f"{some_listed([repr(one) for one in record])}; name the field that has it",
         line,
     )
 
