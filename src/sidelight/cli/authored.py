@@ -74,10 +74,13 @@ def has_authored_pairs(header: Sequence[str]) -> bool:
 
 
 def _text(path: Path) -> str:
+    from sidelight.side.formats import FormatError
+    from sidelight.side.formats.text import text_of
+
     try:
-        return path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise Refusal(f"{path} is not in UTF-8; save it so.") from error
+        return text_of(path)
+    except FormatError as error:
+        raise Refusal(f"{path}, {error}.") from error
     except OSError as error:
         raise Refusal(f"{path}: {error.strerror or error}.") from error
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from sidelight._typing import AnyArray
 from sidelight.cli.errors import Refusal
-from sidelight.cli.tables.files import TableFile, check_columns, open_table, read_text, text_cells
+from sidelight.cli.tables.files import TableFile, cells_as_written, check_columns, open_table, read_text
 from sidelight.exceptions import ContradictionError
 
 if TYPE_CHECKING:
@@ -62,7 +62,8 @@ def read_links(path: Path, rows: Mapping[str, int], table: Path, encoding: str, 
 def links_of(file: TableFile, rows: Mapping[str, int], table: Path, confidence: float) -> LinksFile:
     """Read a links file that has been opened; see `read_links`."""
     check_columns(file, dict.fromkeys(_NEEDED, "a links file (id_a,id_b,relation[,confidence][,annotator])"))
-    columns = read_text(file, [*_NEEDED, *(name for name in _OPTIONAL if name in file.header)])
+    others = ["relation", *(name for name in _OPTIONAL if name in file.header)]
+    columns = read_text(file, others, ids=("id_a", "id_b"))
     judgements, n_unanswered = [], 0
     for row, relation in enumerate(columns["relation"]):
         word = (relation or "").lower()
@@ -111,7 +112,7 @@ def _confidence(cell: list[str | None], file: TableFile, row: int, default: floa
 
 def row_labels(file: TableFile, table: Any, column: str) -> list[str | None]:
     """Return the label of every row of a table that was read, None for unlabelled rows."""
-    labels = _labels(text_cells(file, table, column), f"{file.path}, column {column!r}")
+    labels = _labels(cells_as_written(file, table, column), f"{file.path}, column {column!r}")
     given = Counter(label for label in labels if label is not None)
     if not given:
         raise Refusal(

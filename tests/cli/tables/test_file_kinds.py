@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import zipfile
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ import polars as pl
 import pytest
 
 from sidelight.cli.errors import Refusal
+from sidelight.cli.statements import row_labels
 from sidelight.cli.tables.features import find_features
 from sidelight.cli.tables.files import open_table, row_ids
 
@@ -185,3 +187,107 @@ def test_an_archive_of_two_tables(tmp_path):
         archive.writestr("b.csv", "x\n1\n")
     with pytest.raises(Refusal, match="holds 2 files; it must hold one table"):
         open_table(tmp_path / "both.zip")
+
+
+HOLE = 20 << 30  # what the system stores as a hole, so that it takes no room on the disk
+
+
+def with_hole(path, content):
+    """Write a file that begins with some bytes and goes on with zero bytes."""
+    path.write_bytes(content)
+    os.truncate(path, HOLE)
+
+
+TEXT = FRAME.to_csv(index=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "encoding", "content"),
+    [
+        ("text.csv", "utf-8", TEXT.encode()),
+        ("nothing.csv", "utf-8", b""),
+        ("wide.csv", "utf-16", TEXT.encode("utf-16")),
+        ("latin.csv", "latin-1", TEXT.encode()),
+        ("columns.parquet", "utf-8", b"PAR1"),
+        ("columns.feather", "utf-8", b"ARROW1"),
+        ("sheet.xlsx", "utf-8", b"PK\x03\x04"),
+    ],
+)
+def test_a_file_with_a_hole_is_refused_without_reading_it_whole(tmp_path, name, encoding, content):
+    with_hole(tmp_path / name, content)
+    with pytest.raises(Refusal, match=r"zero bytes|cannot be read as"):
+        open_table(tmp_path / name, encoding)
+
+
+def test_a_stream_or_an_archive_of_zero_bytes_is_refused_at_the_first_ones(tmp_path):
+    packed = gzip.compress(TEXT.encode()) + gzip.compress(bytes(1 << 20))
+    (tmp_path / "table.csv.gz").write_bytes(packed)
+    with pytest.raises(Refusal, match=r"table\.csv\.gz holds 4096 zero bytes in a row"):
+        open_table(tmp_path / "table.csv.gz")
+    # The writer never ends.
+    zeros = subprocess.Popen(["cat", "/dev/zero"], stdout=subprocess.PIPE)
+    command = [sys.executable, "-m", "sidelight", "fit", "-", "-o", str(tmp_path / "out")]
+    ended = subprocess.run(command, stdin=zeros.stdout, capture_output=True, text=True, check=False)
+    zeros.stdout.close()
+    zeros.kill()
+    zeros.wait()
+    assert ended.returncode == 2
+    assert "standard input holds 4096 zero bytes in a row" in ended.stderr
+
+
+LABELS = ["cat", "NA", "dog", "nan", "cat", None, "dog", "NA", "cat", "dog", "?", "cat"]
+LABELLED = pd.DataFrame({"size": [1.5, 2, 9, 2.5, 1, 1.25, 8, 9.5, 1.75, 8.5, 2.25, 9.25], "label": LABELS})
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.tsv", "t.xlsx", "t.parquet", "t.feather"])
+def test_labels_that_are_read_as_missing_are_counted_in_every_kind_of_file(tmp_path, name):
+    write = {
+        ".csv": partial(LABELLED.to_csv, index=False),
+        ".gz": partial(LABELLED.to_csv, index=False),
+        ".tsv": partial(LABELLED.to_csv, index=False, sep="\t"),
+        ".xlsx": partial(LABELLED.to_excel, index=False),
+        ".parquet": LABELLED.to_parquet,
+        ".feather": LABELLED.to_feather,
+    }
+    write[(tmp_path / name).suffix](tmp_path / name)
+    file = open_table(tmp_path / name)
+    with pytest.warns(UserWarning, match="column 'label'") as caught:
+        labels = row_labels(file, file.read(file.header), "label")
+    assert labels == [None if label in ("NA", "nan") else label for label in LABELS]
+    missing, doubtful = (str(warning.message) for warning in caught)
+    assert "'NA' in 2 rows, 'nan' in 1 row are taken as missing" in missing
+    assert "'?' in 1 row is taken as a name like any other" in doubtful
+
+
+@pytest.mark.parametrize("name", ["t.xlsx", "t.parquet", "t.feather"])
+def test_empty_text_among_labels_is_counted_too(tmp_path, name):
+    frame = LABELLED.assign(label=["cat", "", "dog", " ", *["cat", "dog"] * 4])
+    {"xlsx": partial(frame.to_excel, index=False), "parquet": frame.to_parquet, "feather": frame.to_feather}[
+        name.removeprefix("t.")
+    ](tmp_path / name)
+    file = open_table(tmp_path / name)
+    with pytest.warns(UserWarning, match="'' in . rows? is taken as missing"):
+        labels = row_labels(file, file.read(file.header), "label")
+    assert [row for row, label in enumerate(labels) if label is None] == [1, 3]
+
+
+def test_numbers_as_labels_of_a_spreadsheet_lose_no_word_in_silence(tmp_path):
+    frame = pd.DataFrame({"size": range(6), "label": [1, 2, "NA", 1, None, 2]})
+    frame.to_excel(tmp_path / "t.xlsx", index=False)
+    file = open_table(tmp_path / "t.xlsx")
+    table = file.read(file.header)
+    with pytest.warns(UserWarning, match="'NA' in 1 row is taken as missing"):
+        assert row_labels(file, table, "label") == ["1", "2", None, "1", None, "2"]
+    assert table["label"].to_pylist() == [1, 2, None, 1, None, 2]
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.xlsx", "t.parquet"])
+def test_an_id_may_be_NA(tmp_path, name):
+    frame = pd.DataFrame({"country": ["NA", "null", "DE", "FR"], "size": [1, 2, 3, 4]})
+    {
+        "csv": partial(frame.to_csv, index=False),
+        "xlsx": partial(frame.to_excel, index=False),
+        "parquet": frame.to_parquet,
+    }[name.removeprefix("t.")](tmp_path / name)
+    file = open_table(tmp_path / name)
+    assert row_ids(file, file.read(file.header), "country").tolist() == ["NA", "null", "DE", "FR"]

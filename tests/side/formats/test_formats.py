@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 
 import numpy as np
 import pytest
@@ -436,3 +437,11 @@ def test_label_studio_takes_the_annotations_that_are_written():
         assert label_studio.validate_annotation(annotation)
         annotation["result"][0]["value"]["choices"] = ["unknown"]
         assert not label_studio.validate_annotation(annotation)
+
+
+def test_a_file_with_a_hole_is_refused_at_its_first_zero_byte(tmp_path):
+    path = tmp_path / "labels.csv"
+    path.write_text("task,worker,label\n0,Ann,cat\n")
+    os.truncate(path, 20 << 30)
+    with pytest.raises(FormatError, match="line 3: the file holds zero bytes"):
+        read_statements(path)

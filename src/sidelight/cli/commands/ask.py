@@ -107,7 +107,7 @@ def _read_answers(path: Path, id_column: str, encoding: str) -> dict[str, str]:
     others = [name for name in file.header if name != id_column]
     if len(others) != 1:
         raise Refusal(f"{path} must have one column beside {id_column!r}, the true cluster; it has {some(others)}.")
-    columns = read_text(file, [id_column, others[0]])
+    columns = read_text(file, others, ids=[id_column])
     return {
         name: cluster
         for name, cluster in zip(columns[id_column], columns[others[0]], strict=True)

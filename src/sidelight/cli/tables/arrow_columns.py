@@ -6,6 +6,19 @@ from typing import Any
 from sidelight.cli.errors import Refusal, one_line
 from sidelight.cli.extras import arrow
 
+# What tables in text hold where a value is missing; the same for numbers and for text.
+MISSING_WORDS = (
+    *("NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "NULL", "null"),
+    *("NaN", "nan", "-NaN", "-nan", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
+)
+
+
+def without_missing_words(column: Any) -> Any:
+    """Return a column of text with nothing where a word says that the value is missing."""
+    pa, compute = arrow(), arrow("compute")
+    missing = compute.is_in(column, pa.array(MISSING_WORDS))
+    return compute.if_else(missing, pa.scalar(None, pa.string()), column) if compute.any(missing).as_py() else column
+
 
 def converted(path: Path, column: Any, name: str, kind: Any = None) -> Any:
     """Return a column of a file as another type; unchanged where none is given."""

@@ -14,7 +14,8 @@ from typing import Any, BinaryIO, NamedTuple, TextIO
 from sidelight._warnings import warn
 from sidelight.cli.errors import Refusal, one_line
 from sidelight.cli.extras import arrow
-from sidelight.cli.tables.streams import StoredTable
+from sidelight.cli.tables.arrow_columns import without_missing_words
+from sidelight.cli.tables.streams import StoredTable, refuse_hole
 
 _DELIMITERS = (",", ";", "\t", "|")
 # UTF-8, with or without the mark that some programs put before it.
@@ -86,6 +87,7 @@ class CsvFile:
                 convert_options=csv_part.ConvertOptions(
                     include_columns=included,
                     column_types=dict.fromkeys(included, arrow().string()),
+                    null_values=[""],
                     strings_can_be_null=True,
                 ),
             )
@@ -93,13 +95,18 @@ class CsvFile:
             raise self._ragged_line(str(error)) from error
         return table.rename_columns(list(columns))
 
+    def as_written(self, table: Any, name: str) -> Any:
+        """Return a column of a table that was read as text, where only empty cells are missing."""
+        return table[name]
+
     def convert(self, column: Any, name: str, kind: Any = None) -> Any:
-        """Return a column of text as a type; the one that all its cells have where none is given."""
+        """Return a column of text as a type; the one that all its cells have where none is given.
+
+        Cells such as NA are missing.
+        """
         pa, csv_part = arrow(), arrow("csv")
-        if kind is not None and pa.types.is_string(kind):
-            return column
-        if kind is None and _holds_codes(column):
-            return column
+        if pa.types.is_string(kind) if kind is not None else _holds_codes(column):
+            return without_missing_words(column)
         # Cells become values in the CSV reader, which alone knows all ways of writing numbers, truth values and dates.
         lines = pa.BufferOutputStream()
         csv_part.write_csv(pa.table({name: column}), lines, csv_part.WriteOptions(include_header=False))
@@ -266,6 +273,7 @@ def _look_through(path: Path, file: BinaryIO, encoding: str) -> int:
             raise Refusal(
                 f"{path}, line {line} holds zero bytes, so it is no CSV in {encoding}; save it as UTF-8 text."
             )
+        refuse_hole(path, block)
         with _refusing_bytes(path, encoding, lines, block):
             decoder.decode(block)
         lines += block.count(b"\n")

@@ -2,7 +2,7 @@
 
 import difflib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -39,6 +39,9 @@ class TableFile(Protocol):
     def read(self, columns: Sequence[str]) -> Any:
         """Return columns as an arrow table, as they are stored."""
 
+    def as_written(self, table: Any, name: str) -> Any:
+        """Return a column of a table that was read as text, with words such as NA that may stand for nothing."""
+
     def convert(self, column: Any, name: str, kind: Any = None) -> Any:
         """Return a column that was read as an arrow type; the one that it seems to have where none is given."""
 
@@ -51,7 +54,7 @@ class ArrowFile:
     """A table whose columns have types: Parquet, Feather or a spreadsheet.
 
     ``read_columns`` returns all columns, or those that are named, as an arrow table; ``own_names`` are their names in
-    the file.
+    the file, and ``words`` are the columns of a spreadsheet that hold words such as NA, as text with these words.
     """
 
     path: Path
@@ -59,6 +62,7 @@ class ArrowFile:
     own_names: tuple[str, ...]
     read_columns: Callable[[list[str] | None], Any]
     stored: StoredTable
+    words: Mapping[str, Any] = field(default_factory=dict)
 
     def read(self, columns: Sequence[str]) -> Any:
         """Return columns as an arrow table, with the types that the file has."""
@@ -70,6 +74,10 @@ class ArrowFile:
         if renamed:
             table = table.rename_columns(list(self.header))
         return with_plain_text(_sound(self.path, table.select(list(columns))))
+
+    def as_written(self, table: Any, name: str) -> Any:
+        """Return a column of a table that was read as text, with words such as NA that may stand for nothing."""
+        return self.words[name] if name in self.words else self.convert(table[name], name, arrow().string())
 
     def convert(self, column: Any, name: str, kind: Any = None) -> Any:
         """Return a column that was read as another type; unchanged where none is given."""
@@ -112,15 +120,17 @@ def _open_feather(path: Path, stored: StoredTable) -> ArrowFile:
     return _held(path, table, stored)
 
 
-def _held(path: Path, table: Any, stored: StoredTable) -> ArrowFile:
-    """Return a table that was read already."""
+def _held(path: Path, table: Any, stored: StoredTable, words: Mapping[int, Any] | None = None) -> ArrowFile:
+    """Return a table that was read already; ``words`` are columns by their numbers."""
     names = tuple(table.column_names)
+    header = distinct_names(path, names)
     return ArrowFile(
         path,
-        distinct_names(path, names),
+        header,
         names,
         lambda columns: table if columns is None else table.select(columns),
         stored,
+        {header[number]: column for number, column in (words or {}).items()},
     )
 
 
@@ -148,7 +158,8 @@ def open_table(path: Path, encoding: str = "utf-8") -> TableFile:
         raise Refusal(f"{shown} is JSON, not a table; save it as CSV, Parquet or .xlsx first.")
     if stored.suffix in _SPREADSHEETS:
         _refuse_empty(shown, stored)
-        return _held(shown, read_spreadsheet(shown, stored.path), stored)
+        table, words = read_spreadsheet(shown, stored.path)
+        return _held(shown, table, stored, words)
     if stored.suffix in _PARQUET:
         return _open_parquet(shown, stored)
     if stored.suffix in _FEATHER:
@@ -166,15 +177,26 @@ def check_columns(file: TableFile, wanted: Mapping[str, str]) -> None:
 
 
 def text_cells(file: TableFile, table: Any, name: str) -> list[str | None]:
-    """Return a column of a table that was read as text without spaces around it, None where a cell is empty."""
+    """Return a column of a table that was read as text without spaces around it, None where a cell is missing."""
     column = file.convert(table[name], name, arrow().string())
-    return [cell or None for cell in arrow("compute").utf8_trim_whitespace(column).to_pylist()]
+    return [cell or None for cell in _trimmed(column)]
 
 
-def read_text(file: TableFile, columns: Sequence[str]) -> dict[str, list[str | None]]:
-    """Read columns as text without spaces around it, None where a cell is empty."""
-    table = file.read(columns)
-    return {name: text_cells(file, table, name) for name in columns}
+def cells_as_written(file: TableFile, table: Any, name: str) -> list[str | None]:
+    """Return the same of names, where NA may be one: every text is left as it is, also an empty one."""
+    return _trimmed(file.as_written(table, name))
+
+
+def _trimmed(column: Any) -> list[str | None]:
+    cells: list[str | None] = arrow("compute").utf8_trim_whitespace(column).to_pylist()
+    return cells
+
+
+def read_text(file: TableFile, columns: Sequence[str], ids: Sequence[str] = ()) -> dict[str, list[str | None]]:
+    """Read columns as text without spaces around it, None where a cell is missing, in ``ids`` where it is empty."""
+    table = file.read([*ids, *columns])
+    names = {name: [cell or None for cell in cells_as_written(file, table, name)] for name in ids}
+    return {**names, **{name: text_cells(file, table, name) for name in columns}}
 
 
 def row_ids(file: TableFile, table: Any, column: str, *, needed: bool = True) -> AnyArray:
@@ -184,7 +206,7 @@ def row_ids(file: TableFile, table: Any, column: str, *, needed: bool = True) ->
     """
     from sidelight.side.parsing import names_array
 
-    cells = text_cells(file, table, column)
+    cells = [cell or None for cell in cells_as_written(file, table, column)]
     different = set(cells)
     whole = len(different) == len(cells) and None not in different
     if whole and max(map(len, filter(None, cells)), default=0) <= _LONGEST_ID:

@@ -37,6 +37,10 @@ class ParquetFolder:
         parts = [table for _, table in self.only(columns).batches()]
         return with_plain_text(arrow().concat_tables(parts))
 
+    def as_written(self, table: Any, name: str) -> Any:
+        """Return a column of a table that was read as text."""
+        return self.convert(table[name], name, arrow().string())
+
     def convert(self, column: Any, name: str, kind: Any = None) -> Any:
         """Return a column that was read as another type; unchanged where none is given."""
         return converted(self.path, column, name, kind)

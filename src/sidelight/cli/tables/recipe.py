@@ -181,7 +181,9 @@ def _cells(file: TableFile, stored: Any, column: Column) -> Any:
         _warn_unseen(column, text)
         return in_order(text, column.categories)
     if column.holds == "numbers" and column.written and arrow().types.is_string(stored.type):
-        numbers = text_numbers(file, stored.to_pylist(), column.name, stored_style(column.written))
+        numbers = text_numbers(
+            file, file.convert(stored, column.name, stored.type).to_pylist(), column.name, stored_style(column.written)
+        )
     else:
         types = {"numbers": arrow().float64(), "booleans": arrow().bool_(), "text": arrow().string()}
         numbers = as_frame_column(file.convert(stored, column.name, types[column.holds]))

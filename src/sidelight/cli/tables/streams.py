@@ -22,6 +22,10 @@ from sidelight.cli.errors import Refusal, one_line
 STANDARD_INPUT = Path("-")
 _OPENERS: dict[str, Callable[[Path], Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 _DAMAGES = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, NotImplementedError, RuntimeError)
+_BLOCK = 1 << 20
+# What no text holds, in UTF-16 neither; and the endings of files that are not text.
+_HOLE = bytes(1 << 12)
+_MAY_HAVE_HOLES = frozenset({".parquet", ".pq", ".feather", ".arrow", ".ipc", ".xlsx", ".xlsm"})
 # Folders that macOS puts into archives.
 _NOT_TABLES = ("__MACOSX/", ".")
 
@@ -42,12 +46,13 @@ def stored_table(path: Path) -> StoredTable:
     # pyarrow opens no file whose name is not UTF-8.
     if path == STANDARD_INPUT or not stat.S_ISREG(path.stat().st_mode) or not _is_utf8(str(path)):
         with _source(path) as source:
-            return _copied(source, ".csv" if path == STANDARD_INPUT else suffix)
+            shown, ending = (Path("standard input"), ".csv") if path == STANDARD_INPUT else (path, suffix)
+            return _copied(shown, source, ending)
     inner = Path(path.stem).suffix.lower()
     try:
         if suffix in _OPENERS:
             with _OPENERS[suffix](path) as source:
-                return _copied(source, inner)
+                return _copied(path, source, inner)
         if suffix == ".zip":
             return _from_archive(path)
     except _DAMAGES as error:
@@ -82,16 +87,25 @@ def _from_archive(path: Path) -> StoredTable:
         if len(names) != 1:
             raise Refusal(f"{path} holds {len(names)} files; it must hold one table. Unpack it, and name the table.")
         with archive.open(names[0]) as source:
-            return _copied(source, Path(names[0]).suffix.lower())
+            return _copied(path, source, Path(names[0]).suffix.lower())
 
 
-def _copied(source: Any, suffix: str) -> StoredTable:
+def _copied(path: Path, source: Any, suffix: str) -> StoredTable:
     folder = Path(mkdtemp(prefix="sidelight-"))
     stored = StoredTable(folder / f"table{suffix}", suffix)
     weakref.finalize(stored, shutil.rmtree, folder, ignore_errors=True)
     with stored.path.open("wb") as file:
-        shutil.copyfileobj(source, file, 1 << 20)
+        while block := source.read(_BLOCK):
+            if suffix not in _MAY_HAVE_HOLES:
+                refuse_hole(path, block)
+            file.write(block)
     return stored
+
+
+def refuse_hole(path: Path, block: bytes) -> None:
+    """Refuse a part of a text with a hole: zero bytes, which need not end."""
+    if _HOLE in block:
+        raise Refusal(f"{path} holds {len(_HOLE)} zero bytes in a row, which no text does; get a copy that is whole.")
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from sidelight.side.formats.statements import (
     ReadingOptions,
     Statements,
 )
+from sidelight.side.formats.text import text_of
 
 # In the order in which they are tried: wide tables are what no other format is.
 FORMATS: dict[str, ModuleType] = {
@@ -148,13 +149,8 @@ def read_statements(
     ('cleanlab', [(7, 'cat', 'Ann'), (8, 'dog', 'Ann'), (8, 'cat', 'Ben')])
     """
     path = Path(path)
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = path.read_bytes().count(b"\n", 0, error.start) + 1
-        raise FormatError("the file is not in UTF-8; save it so", line) from error
     return parse_statements(
-        text, format=format, annotator=path.stem if annotator is None else annotator, id_field=id_field
+        text_of(path), format=format, annotator=path.stem if annotator is None else annotator, id_field=id_field
     )
 
 

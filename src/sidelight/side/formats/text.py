@@ -5,10 +5,12 @@ import io
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from sidelight.side.formats.statements import FormatError
 
+_BLOCK = 1 << 20
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
 
 
@@ -24,6 +26,21 @@ class TextTable(NamedTuple):
 
     header: list[str]
     lines: list[Line]
+
+
+def text_of(path: Path) -> str:
+    """Return the text of a file in UTF-8; zero bytes, of which a damaged file may have any number, are refused."""
+    content = bytearray()
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            content += block
+            if b"\0" in block:
+                line = content.count(b"\n", 0, content.index(b"\0")) + 1
+                raise FormatError("the file holds zero bytes, so it is no text; get a copy that is whole", line)
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise FormatError("the file is not in UTF-8; save it so", content.count(b"\n", 0, error.start) + 1) from error
 
 
 def read_table(text: str) -> TextTable:
