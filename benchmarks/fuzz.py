@@ -39,11 +39,13 @@ class Mode(NamedTuple):
     """What a case does: it returns a complaint, None if all is well.
 
     ``seconds`` are what it may take, ``share`` is the share of the time that the mode gets where all modes are run.
+    ``outcomes`` says, after all cases, what they came to, and what is wrong with that.
     """
 
     complaint: Callable[[int], str | None]
     seconds: int
     share: float
+    outcomes: Callable[[], tuple[str, str | None]] | None = None
 
 
 DRAWS: dict[str, Callable[[int], fuzz_fits.Case]] = {
@@ -64,7 +66,7 @@ MODES = {
     "relations": Mode(fuzz_relations.complaint, 30, 0.15),
     "models": Mode(fuzz_models.complaint, 10, 0.05),
     "commands": Mode(fuzz_commands.complaint, 60, 0.15),
-    "kills": Mode(fuzz_kills.complaint, 60, 0.1),
+    "kills": Mode(fuzz_kills.complaint, 60, 0.1, fuzz_kills.outcomes),
 }
 
 
@@ -161,6 +163,11 @@ def main() -> None:
             f"({mode} --only {number})",
             flush=True,
         )
+        ended = MODES[mode].outcomes
+        if ended is not None:
+            told, wrong = ended()
+            failed += wrong is not None
+            print(f"{mode}: {told}{'' if wrong is None else f'; but {wrong}'}", flush=True)
     print(f"{failed} failures")
 
 

@@ -255,3 +255,32 @@ def test_an_empty_folder_is_a_free_place(tmp_path):
     with whole_folder(tmp_path / "result", replace=False) as folder:
         (folder / "who").touch()
     assert (tmp_path / "result" / "who").exists()
+
+
+ASKED_WHILE_IT_CLEANS_UP = """
+import os, signal, sys
+from pathlib import Path
+from sidelight.files.whole import whole_folder
+def ask(event, arguments):
+    global removed
+    if event in ("os.remove", "os.rmdir"):
+        removed += 1
+        if removed == int(sys.argv[2]):
+            signal.raise_signal(signal.SIGTERM)
+removed = 0
+sys.addaudithook(ask)
+with whole_folder(Path(sys.argv[1])) as folder:
+    for name in ("first", "second"):
+        (folder / name).write_text(name)
+"""
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_a_request_to_stop_while_the_old_folder_is_removed_leaves_nothing_of_it(tmp_path, number):
+    (tmp_path / "result").mkdir()
+    for name in ("one", "two"):
+        (tmp_path / "result" / name).write_text("old")
+    command = [sys.executable, "-c", ASKED_WHILE_IT_CLEANS_UP, str(tmp_path / "result"), str(number)]
+    assert subprocess.run(command, check=False).returncode == 128 + signal.SIGTERM
+    assert names(tmp_path) == ["result"]
+    assert names(tmp_path / "result") == ["first", "second"]

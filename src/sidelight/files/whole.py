@@ -130,8 +130,13 @@ def _partial(target: Path) -> Iterator[tuple[Path, Callable[[], None]]]:
                 error.filename = str(target)  # the name that the user knows
             raise
         finally:
-            _remove(partial)
-            _IN_USE.discard(partial.stem)
+            try:
+                _remove(partial)
+            except BaseException:  # the request to stop may come just then
+                _remove(partial)
+                raise
+            finally:
+                _IN_USE.discard(partial.stem)
 
 
 def _left_by_dead_processes(target: Path, ending: str) -> list[Path]:
