@@ -1,5 +1,6 @@
 """The list of commands, and what is imported to answer."""
 
+import gc
 import subprocess
 import sys
 
@@ -53,3 +54,18 @@ def test_unknown_commands_are_refused():
 def test_the_package_runs_as_the_command():
     program = [sys.executable, "-m", "sidelight", "--version"]
     assert subprocess.run(program, capture_output=True, text=True, check=True).stdout.startswith("sidelight, version")
+
+
+def test_garbage_is_looked_for_less_often_only_while_a_command_runs():
+    before, while_it_runs = gc.get_threshold(), []
+
+    @main.command("threshold")
+    def threshold():
+        while_it_runs.append(gc.get_threshold())
+
+    try:
+        CliRunner().invoke(main, ["threshold"])
+    finally:
+        del main.commands["threshold"]
+    assert while_it_runs[0][0] > before[0]
+    assert gc.get_threshold() == before
