@@ -11,7 +11,8 @@ from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
 from sidelight.baselines import ConstrainedKernelKMeans
 from sidelight.baselines.kernel_kmeans import exchange
-from sidelight.side import draw_links
+from sidelight.baselines.support.similarity import link_matrix, soft_links
+from sidelight.side import SideInformation, draw_links
 
 
 def objective(A, w, z):
@@ -96,3 +97,38 @@ def test_misuse_is_refused():
         ConstrainedKernelKMeans(2, kernel="precomputed").fit(np.ones((3, 2)))
     with pytest.raises(ValueError, match="needs a kernel without negative entries"):
         ConstrainedKernelKMeans(2, kernel="linear", row_weights="degree").fit(np.array([[1.0], [-1.0], [2.0]]))
+
+
+class Counted(np.ndarray):
+    """A matrix that counts the products with it, and its rows that are looked up."""
+
+    products = rows = 0
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **settings):
+        Counted.products += ufunc is np.matmul
+        plain = [np.asarray(each) for each in inputs]
+        settings["out"] = tuple(np.asarray(each) for each in settings["out"]) if "out" in settings else None
+        return getattr(ufunc, method)(*plain, **settings)
+
+    def __getitem__(self, key):
+        Counted.rows += np.ndim(key) == 0 and not isinstance(key, tuple)
+        return np.asarray(self)[key]
+
+
+def test_many_labels_take_one_product_and_few_moves():
+    n, n_clusters = 600, 10
+    rng = np.random.default_rng(0)
+    truth = np.arange(n) % n_clusters
+    X = 2 * rng.normal(size=(n_clusters, 5))[truth] + rng.normal(size=(n, 5))
+    kernel = rbf_kernel(X)
+    weights = kernel.sum(axis=1)
+    side = SideInformation.build(n, y=np.where(rng.random(n) < 0.4, truth, -1))
+    links = link_matrix(soft_links(side), n).toarray()
+    similarity = (kernel + 0.1 * weights.mean() * links).view(Counted)
+    Counted.products = Counted.rows = 0
+    run = exchange(similarity, weights, rng.permutation(truth), n_clusters, max_iter=100)
+    assert run.converged
+    assert Counted.products == 1
+    # A move looks up two rows: from a random start, a row moves about once.
+    assert Counted.rows <= 4 * n
+    assert len(run.objectives) <= 20

@@ -163,3 +163,36 @@ def test_a_link_stays_a_link(shop):
     assert (shop / "real" / "summary.json").is_file()
     assert (shop / "latest.csv").is_symlink()
     assert (shop / "placed.csv").read_text().startswith("id,cluster")
+
+
+# Asked to stop while the report is drawn: libraries that draw read fonts from code that cannot pass an exception on.
+ASKED_TO_STOP = """
+import signal, sys
+asked, event, ending = signal.Signals[sys.argv[1]], sys.argv[2], sys.argv[3]
+def ask(happens, arguments):
+    global event
+    if happens == event and str(arguments[0]).endswith(ending):
+        event = None
+        signal.raise_signal(asked)
+sys.addaudithook(ask)
+from sidelight.cli.main import main
+main(sys.argv[4:], prog_name="sidelight")
+"""
+
+
+@pytest.mark.parametrize(
+    ("asked", "code", "event", "ending"),
+    [
+        ("SIGTERM", 143, "import", "matplotlib.backends.backend_agg"),
+        ("SIGTERM", 143, "open", ".ttf"),
+        ("SIGTERM", 143, "open", "report.html"),
+        ("SIGINT", 130, "open", ".ttf"),
+    ],
+)
+def test_a_fit_that_is_stopped_while_its_report_is_drawn_ends_as_asked(shop, tmp_path, asked, code, event, ending):
+    fit = ["fit", str(shop / "customers.csv"), "--id-column", "id", "--model", "labelled", "--clusters", "2"]
+    command = [sys.executable, "-c", ASKED_TO_STOP, asked, event, ending, *fit, "-o", str(tmp_path / "result")]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == code
+    assert names(tmp_path) == []
+    assert "failed" not in ended.stderr

@@ -117,3 +117,18 @@ def test_rows_without_weight_and_a_missing_cell():
     assert np.isfinite(model.weights_).all()
     assert np.isfinite(model.lower_bound_)
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("structure", ["VEE", "EVV", "VEV", "EEV"])
+@pytest.mark.parametrize("exponents", [(-149, 0, 0), (0, 149, 0), (149, 0, -149), (-149, -149, 149)])
+def test_columns_scaled_apart_are_clustered_rightly_or_refused(structure, exponents):
+    model = LabelledMixture(2, covariance_type=structure, random_state=0)
+    try:
+        model.fit(POINTS * 10.0 ** np.array(exponents))
+    except ValueError as error:
+        assert structure in ("VEV", "EEV")
+        assert "Standardise the columns" in str(error)  # noqa: PT017 (a fit that succeeds must be right)
+        return
+    np.testing.assert_array_equal(model.labels_ == model.labels_[0], FAR[0] == FAR)
+    assert all(np.isfinite(value).all() for value in (model.covariances_, model.means_, model.posterior_))
+    assert np.isfinite(model.lower_bound_)

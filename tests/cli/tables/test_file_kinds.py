@@ -291,3 +291,13 @@ def test_an_id_may_be_NA(tmp_path, name):
     }[name.removeprefix("t.")](tmp_path / name)
     file = open_table(tmp_path / name)
     assert row_ids(file, file.read(file.header), "country").tolist() == ["NA", "null", "DE", "FR"]
+
+
+@pytest.mark.parametrize("name", ["t.feather", "t.parquet"])
+def test_names_of_columns_that_are_not_text_are_refused(tmp_path, name):
+    path = tmp_path / name
+    frame = FRAME.rename(columns={"size": "s__ze"})
+    frame.to_feather(path, compression="uncompressed") if name == "t.feather" else frame.to_parquet(path)
+    path.write_bytes(path.read_bytes().replace(b"s__ze", b"s\xc2_ze"))
+    with pytest.raises(Refusal, match="cannot be read as"):
+        open_table(path)

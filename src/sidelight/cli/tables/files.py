@@ -103,7 +103,7 @@ def _open_parquet(path: Path, stored: StoredTable) -> ArrowFile:
     try:
         source = arrow("parquet").ParquetFile(stored.path)
         names = tuple(source.schema_arrow.names)
-    except (arrow().ArrowException, OSError) as error:
+    except (arrow().ArrowException, OSError, UnicodeDecodeError) as error:
         raise _unreadable(path, error) from error
     return ArrowFile(
         path, distinct_names(path, names), names, lambda columns: source.read(columns, use_threads=False), stored
@@ -115,7 +115,8 @@ def _open_feather(path: Path, stored: StoredTable) -> ArrowFile:
     _refuse_empty(path, stored)
     try:
         table = arrow("feather").read_table(stored.path, use_threads=False)
-    except (arrow().ArrowException, OSError) as error:
+        _ = table.column_names  # which are text only now
+    except (arrow().ArrowException, OSError, UnicodeDecodeError) as error:
         raise _unreadable(path, error, "Feather") from error
     return _held(path, table, stored)
 
