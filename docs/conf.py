@@ -44,6 +44,7 @@ myst_enable_extensions = ["colon_fence"]
 autosummary_generate = True
 autodoc_typehints = "none"  # docstrings have the types, in words
 autodoc_member_order = "bysource"
+toc_object_entries_show_parents = "hide"  # names of methods fit beside the page
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
