@@ -2,8 +2,8 @@
 
 python docs/browse.py build/docs
 
-A page complains by an error or a warning in the console, a script that fails, a file that is not there, or a request to
-another machine.
+A page complains by an error or a warning in the console, a script that fails, a file that is not there, a request to
+another machine, or prompts in what is copied from its examples.
 """
 
 import shutil
@@ -21,6 +21,13 @@ _PATIENCE = 180_000
 # How long scripts may still complain after everything of a page is loaded. Waiting for an idle network instead
 # sometimes never ends on a busy machine.
 _AFTERWARDS = 500
+_COPY_EXAMPLES = """() => {
+    getSelection().removeAllRanges();
+    return [...document.querySelectorAll(".highlight pre")].map(example => {
+        getSelection().selectAllChildren(example);
+        return getSelection().toString();
+    }).join("\\n");
+}"""
 
 
 def complaints(site: Path, chromium: str) -> list[str]:
@@ -42,6 +49,7 @@ def complaints(site: Path, chromium: str) -> list[str]:
             )
             page.goto((site / f"{name}.html").resolve().as_uri())
             page.wait_for_timeout(_AFTERWARDS)
+            told += [f"copied: {line}" for line in page.evaluate(_COPY_EXAMPLES).splitlines() if line.startswith(">>>")]
             found += [f"{name}: {text}" for text in told]
             page.close()
         browser.close()
