@@ -21,9 +21,8 @@ CONSTANTS = {"__version__", "CATALOGUE", "FORMATS", "PAPERS"}
 EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
 # Not asked for: a section See Also (SA01), a second paragraph (ES01).
 NOT_ASKED = {"SA01", "ES01"}
-# Nor of methods: an example (EX01), words about "self" or "float" as what is returned (RT03), types of "X, y: as in
-# fit" (PR04).
-NOT_ASKED_OF_METHODS = NOT_ASKED | {"EX01", "RT03", "PR04"}
+# Nor of methods an example (EX01): their class has one.
+NOT_ASKED_OF_METHODS = NOT_ASKED | {"EX01"}
 
 
 def listed():

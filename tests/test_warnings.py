@@ -1,6 +1,5 @@
 """Warnings point to the line of the user's program, also where scikit-learn calls the estimator."""
 
-import _thread
 import re
 import threading
 import warnings
@@ -112,17 +111,12 @@ def test_every_warning_is_issued_by_the_function_that_finds_the_line():
 
 
 def test_without_a_program_above_the_caller_is_named():
-    # As in a worker process of a search: nothing but scikit-learn calls.
-    done = threading.Event()
-    space = {"__name__": "sklearn.worker", "done": done}
-    exec(
-        compile(
-            "from sidelight._warnings import warn\ndef work():\n    warn('x')\n    done.set()\n", "worker.py", "exec"
-        ),
-        space,
-    )
+    # As in a worker of a search: nothing but scikit-learn calls.
+    space = {"__name__": "sklearn.worker"}
+    exec(compile("from sidelight._warnings import warn\ndef work():\n    warn('x')\n", "worker.py", "exec"), space)
+    worker = threading.Thread(target=space["work"])
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        _thread.start_new_thread(space["work"], ())
-        assert done.wait(60)
+        worker.start()
+        worker.join()
     assert [(warning.filename, warning.lineno) for warning in caught] == [("worker.py", 3)]

@@ -3,8 +3,10 @@
 import sys
 import warnings
 
-# Code between the user's program and ours: searches and cross-validation call estimators through these.
+# Code between the user's program and ours: searches and cross-validation call estimators through these, and in worker
+# processes and threads there is nothing else.
 _BETWEEN = frozenset({"sidelight", "sklearn", "joblib", "contextlib", "functools"})
+_WORKERS = frozenset({"concurrent", "multiprocessing", "threading"})
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
@@ -18,7 +20,7 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
 def _levels() -> int:
     """Return how many calls above `warn` the user's program is."""
     frame, level = sys._getframe(2), 2
-    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in _BETWEEN:
+    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in _BETWEEN | _WORKERS:
         if frame.f_back is None:
             return 2
         frame, level = frame.f_back, level + 1

@@ -118,6 +118,7 @@ class PartitionEstimator(SemiSupervisedClusterer):
         Returns
         -------
         self
+            The fitted estimator.
         """
         if self.n_clusters is not None:
             check_integer("n_clusters", self.n_clusters, least=1)

@@ -196,6 +196,7 @@ class LatentProcessDecomposition(KeptPosterior, PosteriorFeatures):
         Returns
         -------
         self
+            The fitted estimator.
         """
         self._check_parameters()
         refuse_other_order(X, y=y, sample_id=sample_id)
@@ -313,6 +314,7 @@ class LatentProcessDecomposition(KeptPosterior, PosteriorFeatures):
         Returns
         -------
         float
+            Higher is better.
         """
         values = self.log_likelihood(X).values
         return float(np.average(values, weights=read_weights(sample_weight, len(values))))

@@ -118,12 +118,13 @@ class LinkedKFold(BaseCrossValidator):
 
         Parameters
         ----------
-        X, y, groups, **given
+        X, y, groups, **given : any
             Ignored; they are there because scikit-learn passes what it passes to ``split``.
 
         Returns
         -------
         int
+            As given.
         """
         return self.n_splits
 

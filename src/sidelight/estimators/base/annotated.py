@@ -226,6 +226,7 @@ class AnnotatedFit(MixtureEstimator):
         Returns
         -------
         self
+            The fitted estimator.
 
         Examples
         --------

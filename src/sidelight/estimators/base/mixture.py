@@ -192,6 +192,7 @@ class MixtureEstimator(FittedMixture):
         Returns
         -------
         self
+            The fitted estimator.
         """
         self._check_parameters()
         problem = self._read_problem(X, y, must_link, cannot_link, side, sample_id, sample_weight, reset=True)

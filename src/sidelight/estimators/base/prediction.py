@@ -124,6 +124,7 @@ class FittedMixture(KeptPosterior, TableReader):
         Returns
         -------
         float
+            Higher is better.
         """
         log_density = self.score_samples(X)
         return float(np.average(log_density, weights=read_weights(sample_weight, len(log_density))))

@@ -112,12 +112,13 @@ class StreamFollower(MixtureEstimator):
 
         Parameters
         ----------
-        X, y, must_link, cannot_link, side, sample_weight
+        X, y, must_link, cannot_link, side, sample_weight : various
             As in ``fit``.
 
         Returns
         -------
         self
+            The estimator after this batch.
         """
         self._check_parameters()
         first = not hasattr(self, "_followed")

@@ -193,6 +193,7 @@ class GuidedMixture(KeptPosterior, TableReader):
         Returns
         -------
         self
+            The fitted estimator.
         """
         self._check_parameters()
         problem = self._read_problem(X, y, must_link, cannot_link, side, sample_id, sample_weight, reset=True)
@@ -356,6 +357,7 @@ class GuidedMixture(KeptPosterior, TableReader):
         Returns
         -------
         self
+            The fitted estimator.
         """
         check_is_fitted(self)
         problem = self._read_problem(X, None, None, None, side, sample_id, sample_weight, reset=False)
@@ -479,6 +481,7 @@ class GuidedMixture(KeptPosterior, TableReader):
         Returns
         -------
         float
+            From 0 to 1.
         """
         found = np.asarray(self.predict_names(X))
         known = SideInformation.build(len(found), y=y)
