@@ -1,6 +1,8 @@
 """Warnings point to the line of the user's program, also where scikit-learn calls the estimator."""
 
 import re
+import subprocess
+import sys
 import threading
 import warnings
 from pathlib import Path
@@ -82,6 +84,14 @@ def validation():
     cross_val_score(make_pipeline(StandardScaler(), LabelledMixture(3, **SHORT)), X, Y, cv=2)
 
 
+PARALLEL = """
+from sklearn.datasets import load_iris
+from sklearn.model_selection import cross_val_score
+from sidelight import LabelledMixture
+
+X, y = load_iris(return_X_y=True)
+cross_val_score(LabelledMixture(3, n_init=1, max_iter=1, random_state=0), X, y, cv=2, n_jobs=2)
+"""
 FITTED = BayesianMixture(2, random_state=0).fit(FRAME)
 PROGRAMS = (
     *(too_few_iterations, baseline, components, classes, processes, constant_column, missing_names, strange_ids),
@@ -120,3 +130,11 @@ def test_without_a_program_above_the_caller_is_named():
         worker.start()
         worker.join()
     assert [(warning.filename, warning.lineno) for warning in caught] == [("worker.py", 3)]
+
+
+def test_worker_processes_of_a_search_name_what_warns(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(PARALLEL, encoding="utf-8")
+    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, check=True)
+    places = re.findall(r"^(.*):\d+: ConvergenceWarning", done.stderr, re.MULTILINE)
+    assert {Path(place).name for place in places} == {"loop.py"}
