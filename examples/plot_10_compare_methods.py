@@ -31,7 +31,8 @@ tables = {
 # %%
 # The colours are the clusters, the number is the accuracy on rows without a label.
 
-figure, axes = plt.subplots(len(tables), len(all_estimators()), figsize=(16, 5))
+# Two bands of seven methods, one above the other.
+figure, axes = plt.subplots(2 * len(tables), 7, figsize=(11, 11), layout="constrained")
 for row, (title, (X, truth)) in enumerate(tables.items()):
     y = draw_labels(truth, number=6, stratify=True, random_state=0)
     for column, (name, estimator) in enumerate(all_estimators()):
@@ -42,16 +43,17 @@ for row, (title, (X, truth)) in enumerate(tables.items()):
             # Some methods warn that their result is doubtful, which the picture shows as well.
             warnings.simplefilter("ignore")
             labels = model.fit(X, y).labels_
-        axis = axes[row, column]
-        axis.scatter(*X.T, c=labels, s=4, cmap="viridis")
+        band, place = divmod(column, 7)
+        axis = axes[band * len(tables) + row, place]
+        axis.scatter(*X.T, c=labels, s=7, cmap="viridis")
         axis.scatter(*X[y >= 0].T, s=30, facecolors="none", edgecolors="crimson", linewidths=0.8)
         score = clustering_accuracy_score(truth, labels, rows=y < 0)
-        axis.text(0.98, 0.02, f"{score:.2f}", transform=axis.transAxes, ha="right", fontsize=9)
+        white = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1}
+        axis.text(0.97, 0.03, f"{score:.2f}", transform=axis.transAxes, ha="right", fontsize=9, bbox=white)
         axis.set(xticks=[], yticks=[])
         if not row:
             words = re.sub(r"\B(?=KMeans|(?<!K)[A-Z][a-z])", "\n", name)
-            axis.set_title(words, fontsize=8, linespacing=0.9)
-        if not column:
+            axis.set_title(words, fontsize=9, linespacing=0.9)
+        if not place:
             axis.set_ylabel(title, fontsize=10)
-figure.tight_layout(pad=0.3)
 plt.show()
