@@ -131,3 +131,12 @@ def test_row_numbers_in_another_order_are_left_out(tmp_path):
     (tmp_path / "table.csv").write_text("key,x\n" + rows)
     _, features = features_of(tmp_path / "table.csv")
     assert dict(features.omissions) == {"key": "numbers the rows"}
+
+
+def test_several_words_stand_for_missing_numbers(tmp_path):
+    cells = ["?", "-", "k.A.", *(f"{number / 7:.2f}" for number in range(60))]
+    (tmp_path / "table.csv").write_text("size\n" + "\n".join(cells) + "\n")
+    with pytest.warns(UserWarning, match="'[?]' in 1 cell, '-' in 1 cell, 'k.A.' in 1 cell stand for a missing number"):
+        frame, features = features_of(tmp_path / "table.csv")
+    assert features.missing == {"size": 3}
+    np.testing.assert_array_equal(frame["size"][3:], [float(cell) for cell in cells[3:]])

@@ -331,7 +331,7 @@ def _pool(given: FitInput, model: Any, positions: FloatArray) -> Pool:
 
 
 def _next_steps(request: FitRequest, output: Path) -> list[str]:
-    """Return the commands that choose pairs to ask about, and fit again with the answers."""
+    """Return the commands that choose pairs to ask about and fit again with the answers, or that open the studio."""
     asks = f"sidelight ask {_quoted(output)} -o questions.csv"
     named = "" if request.id_column is None else f" --id-column {_quoted(request.id_column)}"
     labelled = "" if request.label_column is None else f" --label-column {_quoted(request.label_column)}"
@@ -340,7 +340,14 @@ def _next_steps(request: FitRequest, output: Path) -> list[str]:
     )
     if request.id_column is None:
         return [asks, "# links need a column that names the rows: give the table one, and fit with --id-column"]
-    return [asks, "# write must or cannot into the column relation, and fit again:", again]
+    studio = f"sidelight studio {_quoted(request.table)}{named}{labelled}"
+    return [
+        asks,
+        "# write must or cannot into the column relation, and fit again:",
+        again,
+        "# or answer such questions in the browser, while the model learns:",
+        studio,
+    ]
 
 
 def _quoted(words: Path | str) -> str:

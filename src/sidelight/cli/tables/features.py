@@ -152,7 +152,8 @@ def _warn_converted(name: str, found: WrittenNumbers) -> None:
     """Say what was read as numbers, and which words as missing ones."""
     parts = [f"cells such as {found.example!r} are read as numbers"] if found.example else []
     if found.missing:
-        parts.append(f"{words_of(found.missing)} stands for a missing number")
+        stand = "stands" if len(found.missing) == 1 else "stand"
+        parts.append(f"{words_of(found.missing)} {stand} for a missing number")
     warn(f"column {name!r}: {'; '.join(parts)}.")
 
 
