@@ -232,6 +232,16 @@ class TestKindsOfColumns:
             "date",
         )
 
+    def test_all_columns_that_cannot_be_used_are_named_at_once(self):
+        names, days = [f"name {row}" for row in range(60)], pd.date_range("2020-01-25", periods=60).strftime("%Y-%m-%d")
+        X = pd.DataFrame({"who": names, "x": np.arange(60) % 7, "when": days})
+        with pytest.raises(ValueError, match="column 'who' has 60 different.*\nX: column 'when' holds text") as caught:
+            learn_schema(X, "auto")
+        assert str(caught.value).count("\n") == 1
+        many = pd.DataFrame({f"name {number}": names for number in range(20)})
+        with pytest.raises(ValueError, match=r"\n… \(20 columns in all\)$"):
+            learn_schema(many, "auto")
+
     def test_dates_with_a_few_words_between_them_are_dates(self):
         days = [*pd.date_range("2020-01-25", periods=9).strftime("%Y-%m-%d"), "unknown"]
         with pytest.raises(ValueError, match="looks like dates, such as '2020-01-25'"):

@@ -118,13 +118,25 @@ def learn_schema(X: Any, family: FamilyChoice) -> Schema:
     kinds = ["ignored" if number in left_out else kind for number, kind in enumerate(wanted)]
     for number, found in zip(open_ones, recognised, strict=True):
         kinds[number] = found
-    categories, usual = [], []
+    categories, usual, refused = [], [], []
     for raw, found, kind in zip(columns, kinds, wanted, strict=True):
-        categories.append(_categories_of(raw, found, named=kind != "auto"))
-        usual.append(kind_named(found).usual_value(raw))
+        try:
+            categories.append(_categories_of(raw, found, named=kind != "auto"))
+        except ValueError as error:
+            refused.append(str(error))
+        else:
+            usual.append(kind_named(found).usual_value(raw))
+    if refused:
+        raise ValueError(_together(refused))
     if left_out:
         _warn_left_out([raw.label for number, raw in enumerate(columns) if number in left_out])
     return Schema(names, tuple(kinds), tuple(categories), None if set(usual) == {None} else tuple(usual))
+
+
+def _together(refused: Sequence[str]) -> str:
+    """Return what is wrong with several columns as one message, a line for each."""
+    more = [f"… ({len(refused)} columns in all)"] if len(refused) > SHOWN else []
+    return "\n".join([*refused[:SHOWN], *more])
 
 
 def _wanted_kinds(family: FamilyChoice, names: tuple[Any, ...] | None, n_columns: int) -> list[str]:
