@@ -168,6 +168,8 @@ def test_questions_are_new_or_doubted_and_can_be_answered(shop):
 
 def test_the_report_is_a_page_about_this_table(shop):
     page = (shop[0] / "result" / "report.html").read_text(encoding="utf-8")
+    assert "sidelight ask result -o questions.csv" in page
+    assert "sidelight studio customers.csv --id-column id --label-column segment" in page
     assert page.startswith("<!DOCTYPE html>")
     assert "Clusters of customers.csv" in page
     assert "sidelight predict" in page
