@@ -140,11 +140,11 @@ class BetaNegativeBinomial(ConjugateFamily[NegativeBinomialParameters, Dispersio
 
     def update(self, statistics: DispersionStatistics) -> NegativeBinomialParameters:
         """Return the posteriors α = 1 + φ b0 + φ Σ r and β = a0 + Σ r x, at the size φ of each column that is best."""
-        evidence = statistics.log_coefficients[0].copy()
-        for place, size in enumerate(self.grid):
-            posterior = self._posterior(statistics, size)
-            gains = betaln(posterior.successes, posterior.failures) - betaln(1.0 + size * self.rates, self.shapes)
-            evidence[:, place] += gains.sum(axis=0)
+        # (sizes, components, d), all at once: every pass asks for them, and the arrays of one size are small.
+        sizes = self.grid[:, None, None]
+        gains = betaln(1.0 + sizes * (self.rates + statistics.cells), self.shapes + statistics.sums)
+        gains -= betaln(1.0 + sizes * self.rates, self.shapes)
+        evidence = statistics.log_coefficients[0] + gains.sum(axis=1).T
         return self._posterior(statistics, self.grid[evidence.argmax(axis=1)])
 
     def _posterior(self, statistics: CellStatistics, sizes: FloatArray) -> NegativeBinomialParameters:
@@ -243,6 +243,11 @@ def _table(size: float) -> FloatArray:
     return _log_coefficients(np.arange(float(_TABLE_SIZE)), size)
 
 
+@cache
+def _tables(sizes: tuple[float, ...]) -> FloatArray:
+    return np.stack([_table(size) for size in sizes], axis=1)
+
+
 def _log_coefficients(counts: FloatArray, size: float) -> FloatArray:
     return gammaln(size + counts) - gammaln(size) - log_factorials(counts)
 
@@ -264,7 +269,7 @@ def summed_coefficients(counts: AnyArray, weights: FloatArray, grid: FloatArray)
     d = counts.shape[1]
     places = counts.astype(np.intp) + n_values * np.arange(d)
     found = np.bincount(places.ravel(), weights=np.repeat(weights, d), minlength=d * n_values).astype(float)
-    return found.reshape(d, n_values) @ np.stack([_table(size)[:n_values] for size in grid.tolist()], axis=1)
+    return found.reshape(d, n_values) @ _tables(tuple(grid.tolist()))[:n_values]
 
 
 class NegativeBinomial(ColumnKind):
