@@ -36,6 +36,9 @@ _COMPONENTS_PER_MERGE = 8
 # The label that owns each component, -1 where none does.
 Owners = Callable[[Expectation], IntArray]
 
+# A state, and what the pass there gave, None before it.
+_Pass = tuple[MixtureState, Expectation | None]
+
 
 class Stage(NamedTuple):
     """A mixture, where its ascent has come to, and the expectation and the objective there."""
@@ -132,15 +135,20 @@ def learn_prior(stage: Stage, tol: float) -> Stage:
 
 def _ascended(mixture: Mixture, state: MixtureState, steps: int, tol: float) -> Stage:
     """Take a few steps, and keep what the last pass over the rows gave: it serves the prior and the next merge."""
-    passed: list[tuple[MixtureState, Expectation]] = []
 
-    def step(state: MixtureState) -> tuple[MixtureState, float]:
+    # Passes are the steps, so that nothing is maximised after the last one.
+    def step(last: _Pass) -> tuple[_Pass, float]:
+        state, expectation = last
+        if expectation is not None:
+            state = mixture.maximise(expectation, state)
         expectation = mixture.expect(state)
-        passed[:] = [(state, expectation)]
-        return mixture.maximise(expectation, state), mixture.objective(state, expectation)
+        return (state, expectation), mixture.objective(state, expectation)
 
-    trace = ascend(step, state, max_iter=steps, tol=tol)
-    return Stage(mixture, *passed[0], trace.objectives[-1])
+    start: _Pass = (state, None)
+    trace = ascend(step, start, max_iter=steps, tol=tol)
+    state, expectation = trace.state
+    assert expectation is not None
+    return Stage(mixture, state, expectation, trace.objectives[-1])
 
 
 def _merged_groups(stage: Stage, owner: IntArray, least: int) -> IntArray | None:
