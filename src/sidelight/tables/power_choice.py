@@ -156,8 +156,9 @@ def choose_power(cells: AnyArray, weights: FloatArray) -> PowerTransform | None:
     grid = np.concatenate([-_BENDS[::-1], [0.0], _BENDS])
     coarse = evidence(grid)
     best = int(coarse.argmax())
-    # Around the best, between its neighbours.
+    # Around the best, between its neighbours, whose evidence is known.
     finer = np.linspace(grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)], _FINER)
+    finer = finer[~np.isin(finer, grid)]
     bends, found = np.append(grid, finer), np.append(coarse, evidence(finer))
     bending, least_gain = float(bends[found.argmax()]), 0.5 * np.log(column.rows) + _MARGIN
     if found.max() - coarse[grid == 0][0] <= least_gain:
@@ -224,7 +225,9 @@ def scale_evidence(bent: FloatArray, log_slopes: FloatArray, rows: float, n_step
     for n_components in range(1, _MOST_COMPONENTS + 1):
         charge = 0.5 * (3 * n_components - 1) * np.log(rows)
         starts = _starts(standard, n_components)
-        found = mixture_log_likelihood(np.tile(standard, (len(starts), 1)), np.concatenate(starts), rows, n_steps)
+        # A single component is at its best after one step.
+        steps = 1 if n_components == 1 else n_steps
+        found = mixture_log_likelihood(np.tile(standard, (len(starts), 1)), np.concatenate(starts), rows, steps)
         best = np.maximum(best, found.reshape(len(starts), -1).max(axis=0) - charge)
     return np.asarray(best + rows * (log_slopes.mean(axis=1) - np.log(deviation[:, 0])))
 
@@ -264,7 +267,7 @@ def mixture_log_likelihood(
     share = rows / points.shape[1]
     sums = features.transpose(0, 2, 1) * share
     parameters = np.empty((*responsibilities.shape[:2], 3))
-    evidence = np.empty(0)
+    top = totals = np.empty((len(points), 1, points.shape[1]))
     for _ in range(n_steps):
         statistics = responsibilities @ sums
         mass, first, second = statistics[..., 0], statistics[..., 1], statistics[..., 2]
@@ -281,5 +284,4 @@ def mixture_log_likelihood(
         np.exp(responsibilities, out=responsibilities)
         totals = responsibilities.sum(axis=1, keepdims=True)
         responsibilities /= totals
-        evidence = (top + np.log(totals)).sum(axis=(1, 2)) * share
-    return evidence
+    return np.asarray((top + np.log(totals)).sum(axis=(1, 2)) * share)
