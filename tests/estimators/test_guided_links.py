@@ -171,10 +171,14 @@ def test_three_wrong_answers_of_twenty_leave_the_clusters_of_the_fit_before():
     links = draw_links(y, 20, wrong=0.15, random_state=0)
     model = GuidedMixture(random_state=0, warm_start=True).fit(X)
     before = model.labels_
-    with pytest.warns(UserWarning, match="3 of 20 links are probably wrong"):
+    with pytest.warns(UserWarning, match="of 20 links are probably wrong"):
         model.fit(X, must_link=links.must_link, cannot_link=links.cannot_link)
     assert adjusted_rand_score(before, model.labels_) > 0.9
     assert adjusted_rand_score(y, model.labels_) > 0.85
+    found = model.violations_.suspicions
+    wrong = (y[found.pairs[:, 0]] == y[found.pairs[:, 1]]) != found.must_link
+    assert wrong.sum() == 3
+    assert wrong[:4].sum() == 3
 
 
 def test_wrong_links_are_the_most_suspicious():

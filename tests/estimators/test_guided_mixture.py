@@ -17,6 +17,7 @@ from sidelight import GuidedMixture, SideInformation
 from sidelight.estimators.guided.core import CORE_ROWS, core_of
 from sidelight.estimators.guided.granularity import divided_like_classes
 from sidelight.estimators.guided.new_classes import separation, unlabelled_groups
+from sidelight.estimators.guided.rounds import doubts_of
 from sidelight.estimators.starts.partitions import Links, contingency, in_learned_metric, joined, predictiveness
 from sidelight.experts.dendrograms import ward_tree
 from sidelight.side import draw_labels, draw_links
@@ -61,6 +62,7 @@ def test_labels_are_respected_and_probabilities_are_probabilities():
         "cluster tree",
         "labelled Gaussians",
         "Gaussians",
+        "tied Gaussians",
         "mixture",
         "linear pupil",
         "forest pupil",
@@ -416,3 +418,12 @@ def test_new_groups_are_as_fine_as_labelled_classes() -> None:
     assert [len(rows) for rows in divided_like_classes(tree, by_heap, [unlabelled], 5)] == [30, 30]
     assert [len(rows) for rows in divided_like_classes(tree, by_two, [unlabelled], 5)] == [60]
     assert np.array_equal(np.unique(tree.cut(12), return_counts=True)[1], np.full(12, 30))
+
+
+def test_experts_doubt_by_their_prior_weights():
+    """Two experts and two rows, of which the first is given to the first class by both together."""
+    opinions = np.log([[[0.5, 0.5], [0.2, 0.8]], [[0.9, 0.1], [0.4, 0.6]]])
+    together = np.log([[0.7, 0.3], [0.3, 0.7]])
+    found = doubts_of(opinions, together, np.array([3.0, 1.0]))
+    expected = [-(3 * np.log(0.5) + np.log(0.9)) / 4, -(3 * np.log(0.8) + np.log(0.6)) / 4]
+    np.testing.assert_allclose(found, expected)

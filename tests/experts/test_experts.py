@@ -15,12 +15,13 @@ from sidelight.experts import (
     GaussianExpert,
     LinearExpert,
     NeighbourExpert,
+    PrincipalExpert,
     View,
 )
 from sidelight.experts.expert import FLOOR, Lesson, floored
 from sidelight.experts.folds import lesson_of, stratified_folds
 from sidelight.experts.forest import _as_arrays
-from sidelight.experts.gaussians import GaussianOpinion
+from sidelight.experts.gaussians import SHARED, GaussianOpinion
 from sidelight.experts.neighbours import opinions_of, similarity_graph
 
 Y = np.arange(60) % 3
@@ -37,6 +38,7 @@ EXPERTS = (
     DendrogramExpert.of(VIEW, np.random.RandomState(0), n_trees=2),
     GaussianExpert("labelled Gaussians", 0.1, unlabelled_weight=0.0),
     GaussianExpert("Gaussians", 0.1, unlabelled_weight=0.1),
+    PrincipalExpert(GaussianExpert("tied Gaussians", 0.1, unlabelled_weight=0.3, prior_rows=SHARED)),
     ClusterExpert(MEMBERSHIPS),
 )
 EVERY = pytest.mark.parametrize("expert", EXPERTS, ids=[expert.name for expert in EXPERTS])
@@ -129,6 +131,26 @@ def test_gaussian_densities_are_student_t():
     )
     found = learned.log_joint(POINTS)
     np.testing.assert_allclose(found[:, 0] - found[:, 1], expected[:, 0] - expected[:, 1], rtol=1e-9)
+
+
+def test_tied_gaussians_share_their_covariance_along_the_widest_axes():
+    """Shapes differ by less than a tenth though the classes' do by a factor, and columns may stand in any order."""
+    random = np.random.default_rng(2)
+    points = random.normal(size=(60, 12)) * np.linspace(1.0, 4.0, 12) * np.where(Y == 0, 3.0, 1.0)[:, None]
+    expert, known = EXPERTS[6], lesson()
+    learned = expert.consult(View(points, points), known, np.random.RandomState(0)).learned
+    assert learned.axes.shape == (12, 8)
+    diagonals = np.square(learned.learned.factors).sum(axis=2)
+    np.testing.assert_allclose(diagonals / diagonals[0], 1, atol=0.1)
+    own = replace(expert, expert=replace(expert.expert, prior_rows=1.0))
+    found = own.consult(View(points, points), known, np.random.RandomState(0)).learned
+    diagonals = np.square(found.learned.factors).sum(axis=2)
+    assert (diagonals / diagonals[0]).min() < 0.7
+    order = random.permutation(12)
+    moved = View(points[:, order], points[:, order])
+    np.testing.assert_allclose(
+        expert.consult(moved, known, np.random.RandomState(0)).rows, learned.probabilities(View(points, points))
+    )
 
 
 def test_clusters_are_read_through_the_labels_and_without_those_of_a_fold():

@@ -60,3 +60,9 @@ def test_axes_are_those_of_the_covariance():
         axes = principal_axes(X, 3)
         expected = np.linalg.svd(X, full_matrices=False)[2][:3].T
         np.testing.assert_allclose(np.abs(np.sum(axes * expected, axis=0)), 1, rtol=1e-6)
+
+
+def test_rows_that_do_not_differ_have_one_axis():
+    for shape in ((5, 3), (3, 5)):
+        axes = principal_axes(np.zeros(shape), 2)
+        np.testing.assert_array_equal(axes, np.eye(shape[1], 1))

@@ -11,9 +11,11 @@ neighbours    labels that spread over a graph of neighbours
 dendrograms   Ward's trees, read through the labels
 clusters      clusters found without labels, read through the labels
 gaussians     Gaussian classes, with and without the rows whose class is unknown
+axes          an expert that sees the table along the few axes on which its rows vary most
 stack         how far to trust each: weights learned on opinions about rows held out, and on links
 """
 
+from sidelight.experts.axes import PrincipalExpert
 from sidelight.experts.clusters import ClusterExpert
 from sidelight.experts.dendrograms import DendrogramExpert
 from sidelight.experts.expert import Expert, LearnedExpert, Lesson, Opinion
@@ -35,6 +37,7 @@ __all__ = [
     "LinearExpert",
     "NeighbourExpert",
     "Opinion",
+    "PrincipalExpert",
     "TableView",
     "View",
     "learn_view",

@@ -1,9 +1,10 @@
 """Gaussian classes with covariances shrunken towards the one they share; rows of unknown class may count too.
 
-The mean of a class is that of its rows and half a row at the mean of the table; its scatter is joined by that of
-``prior_rows`` rows of the covariance within all classes. Densities are the predictive ones, Student t distributions
-(Murphy 2007), which know that few rows tell little of a covariance. Rows of unknown class count ``unlabelled_weight``
-each, by the probability of their classes, for a few steps of expectation and maximisation.
+The mean of a class is that of its rows and half a row at the mean of the table; its scatter is joined by that of some
+rows of the covariance within all classes: so many, where that is wanted, that classes share one covariance. Densities
+are the predictive ones, Student t distributions (Murphy 2007), which know that few rows tell little of a covariance.
+Rows of unknown class count ``unlabelled_weight`` each, by the probability of their classes, for a few steps of
+expectation and maximisation.
 """
 
 from dataclasses import dataclass
@@ -23,6 +24,9 @@ _MEAN_ROWS = 0.5
 # The covariance within classes starts from this share of the variances of the table.
 _WITHIN = 0.3
 _STEPS = 10
+# Rows that the covariance within classes counts as, beside one for each coordinate: where every class has its own
+# covariance, and where all share one but for what very many rows say.
+OWN, SHARED = 10.0, 1000.0
 
 
 @storable("GaussianOpinion")
@@ -63,25 +67,32 @@ class GaussianOpinion:
 
 
 class _Rows(NamedTuple):
-    """Rows in few coordinates (n, q), the variances (q,) of the table, and how much unlabelled rows count."""
+    """Rows in few coordinates (n, q), variances (q,) of the table, how much unlabelled rows and the prior count."""
 
     points: FloatArray
     variances: FloatArray
     unlabelled_weight: float
+    prior_rows: float
 
 
 @dataclass(frozen=True)
 class GaussianExpert:
-    """Gaussian classes; ``unlabelled_weight`` is how much a row of unknown class counts."""
+    """Gaussian classes.
+
+    ``unlabelled_weight`` is how much a row of unknown class counts, ``prior_rows`` as how many rows the covariance
+    within all classes does, beside one for each coordinate.
+    """
 
     name: str
     prior_weight: float
     unlabelled_weight: float
+    prior_rows: float = OWN
 
     def consult(self, view: View, lesson: Lesson, random: np.random.RandomState) -> Opinion:
         """Learn from the lesson, and from all other folds for the rows held out."""
         points = view.coordinates[:, :_MOST_DIMENSIONS]
-        rows = _Rows(points, points.var(axis=0) + 1e-6, self.unlabelled_weight)
+        prior_rows = points.shape[1] + self.prior_rows
+        rows = _Rows(points, points.var(axis=0) + 1e-6, self.unlabelled_weight, prior_rows)
         learned = _learn(rows, lesson)
         held_out = np.empty((len(lesson.rows), lesson.n_classes))
         for fold in np.unique(lesson.folds):
@@ -117,7 +128,7 @@ def _classes(rows: _Rows, given: FloatArray) -> GaussianOpinion:
     for c, mean in enumerate(means):
         apart = points[counted] - mean
         scatters[c] = (apart * given[counted, c, None]).T @ apart
-    prior_rows = q + 10.0
+    prior_rows = rows.prior_rows
     within = (scatters.sum(axis=0) + (q + 2) * np.diag(_WITHIN * rows.variances)) / (mass.sum() + q + 2)
     covariances = (scatters + prior_rows * within) / (mass + prior_rows)[:, None, None]
     return GaussianOpinion(

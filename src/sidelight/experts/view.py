@@ -21,6 +21,7 @@ _MOST_COORDINATES = 30
 _QUARTILES_OF_NORMAL = 1.349
 # What rounding leaves of an eigenvalue, as a fraction of the largest.
 _ROUNDING = 1e-12
+_LEAST_EIGENVALUE = 1e-300
 
 
 class View(NamedTuple):
@@ -105,14 +106,18 @@ def learn_view(cells: AnyArray, schema: Schema) -> TableView:
 
 
 def principal_axes(features: FloatArray, most: int) -> FloatArray:
-    """Return the principal axes (f, q) of centred features, at most ``most``, from the smaller of XᵀX and XXᵀ."""
+    """Return the principal axes (f, q) of centred features, at most ``most``, from the smaller of XᵀX and XXᵀ.
+
+    Axes along which rows do not differ are left out, but for one where rows do not differ at all.
+    """
     n, f = features.shape
-    if n < f:
-        values, vectors = eigh(features @ features.T)
-        kept = np.flatnonzero(values > _ROUNDING * max(values[-1], 1e-300))[::-1][:most]
+    few_rows = n < f
+    values, vectors = eigh(features @ features.T if few_rows else features.T @ features)
+    kept = np.flatnonzero(values > max(_ROUNDING * values[-1], _LEAST_EIGENVALUE))[::-1][:most]
+    if not len(kept):
+        return np.eye(f, 1)
+    if few_rows:
         return np.asarray(features.T @ (vectors[:, kept] / np.sqrt(values[kept])))
-    values, vectors = eigh(features.T @ features)
-    kept = np.flatnonzero(values > _ROUNDING * max(values[-1], 1e-300))[::-1][:most]
     return np.asarray(vectors[:, kept])
 
 

@@ -34,11 +34,13 @@ from sidelight.experts import (
     LearnedExpert,
     LinearExpert,
     NeighbourExpert,
+    PrincipalExpert,
     TableView,
     View,
     learn_view,
 )
 from sidelight.experts.expert import floored
+from sidelight.experts.gaussians import SHARED
 from sidelight.experts.neighbours import opinions_of
 from sidelight.experts.stack import combined
 from sidelight.inference.progress import Callback, Progress
@@ -151,6 +153,7 @@ def experts_of(view: View, memberships: FloatArray, random: np.random.RandomStat
         DendrogramExpert.of_clusters(view, memberships),
         GaussianExpert("labelled Gaussians", 0.1, unlabelled_weight=0.0),
         GaussianExpert("Gaussians", 0.12, unlabelled_weight=0.1),
+        PrincipalExpert(GaussianExpert("tied Gaussians", 0.12, unlabelled_weight=0.3, prior_rows=SHARED)),
         ClusterExpert(memberships),
     )
 

@@ -94,7 +94,8 @@ class Round(NamedTuple):
     accuracies : (experts,)
         Share of the labels that each expert names without having seen them; NaN without labels.
     doubts : (n,)
-        Mean over the experts of minus the log probability of the class that they together think most probable.
+        Mean over the experts, by their prior weights, of minus the log probability of the class that they together
+        think most probable.
     """
 
     learned: tuple[LearnedExpert, ...]
@@ -187,7 +188,7 @@ def consult(
         evidence / max(n_statements, 1),
         error,
         _accuracies(rows[:, labelled], statements.codes[labelled]),
-        -rows[:, np.arange(len(log_shares)), log_shares.argmax(axis=1)].mean(axis=0),
+        doubts_of(rows, log_shares, prior_weights),
     )
 
 
@@ -200,6 +201,16 @@ def better_for_links(teachers: Round, joined: Round, statements: Statements) -> 
         return joined
     silent = np.zeros(len(joined.weights) - len(teachers.weights))
     return joined._replace(weights=np.concatenate([teachers.weights, silent]), log_shares=teachers.log_shares)
+
+
+def doubts_of(opinions: FloatArray, log_shares: FloatArray, prior_weights: FloatArray) -> FloatArray:
+    """Return how improbable experts (experts, n, classes) find the class (n,) that they together think most probable.
+
+    Experts count by their prior weights, so that one which is always sure does not make up most of the doubt. Learned
+    weights would leave out those that differ from the others, who are the ones to ask about rows of another class.
+    """
+    own = -opinions[:, np.arange(len(log_shares)), log_shares.argmax(axis=1)]
+    return np.asarray(prior_weights @ own / prior_weights.sum())
 
 
 def _accuracies(opinions: FloatArray, codes: IntArray) -> FloatArray:
