@@ -11,9 +11,11 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from sklearn.datasets import load_iris
 
 from sidelight import load
 from sidelight.cli.main import main
+from sidelight.side import draw_links
 
 PAGE = Path(__file__).parents[2] / "docs" / "command_line.md"
 FIT = ["fit", "customers.csv", "--id-column", "id", "--label-column", "segment"]
@@ -164,6 +166,33 @@ def test_questions_are_new_or_doubted_and_can_be_answered(shop):
     truth = {row["id"]: row["segment"] for row in rows_of(folder / "truth.csv")}
     for row in rows_of(folder / "answers.csv"):
         assert row["relation"] == ("must" if truth[row["id_a"]] == truth[row["id_b"]] else "cannot")
+
+
+def test_links_that_are_probably_wrong_are_named_by_ids(tmp_path):
+    table, species = load_iris(return_X_y=True)
+    ids = [f"plant-{number}" for number in range(1, 151)]
+    lines = [",".join([name, *map(str, cells)]) for name, cells in zip(ids, table.tolist(), strict=True)]
+    (tmp_path / "plants.csv").write_text("\n".join(["plant,a,b,c,d", *lines]) + "\n")
+    links = draw_links(species, n_must=40, n_cannot=40, wrong=0.1, random_state=0)
+    given = [
+        (pair, relation) for relation in ("must", "cannot") for pair in getattr(links, f"{relation}_link").tolist()
+    ]
+    said = [f"{ids[first]},{ids[second]},{relation}" for (first, second), relation in given]
+    (tmp_path / "links.csv").write_text("\n".join(["id_a,id_b,relation", *said]) + "\n")
+    arguments = "fit", "plants.csv", "--id-column", "plant", "--links", "links.csv", "--no-report", "--json"
+    summary = json.loads(run(*arguments, folder=tmp_path).stdout)
+    broken = load(tmp_path / "result" / "model").violations_
+    doubtful = broken.suspicions.doubtful.tolist()
+    assert [(link["id_a"], link["id_b"]) for link in summary["doubtful_links"]] == [
+        (ids[first], ids[second]) for first, second in doubtful
+    ]
+    by_pair = {tuple(sorted(pair)): relation for pair, relation in given}
+    assert [link["relation"] for link in summary["doubtful_links"]] == [by_pair[tuple(pair)] for pair in doubtful]
+    assert all(link["probably_wrong"] > 0.5 for link in summary["doubtful_links"])
+    (note,) = (note for note in summary["notes"] if note.startswith("links that are probably wrong"))
+    first, second = doubtful[0]
+    assert note.startswith(f"links that are probably wrong: {len(doubtful)} of 80: {ids[first]} and {ids[second]}; ")
+    assert str(broken.suspicions).splitlines()[1].split(" (")[0].endswith(f"{ids[first]} – {ids[second]}")
 
 
 def test_the_report_is_a_page_about_this_table(shop):

@@ -181,6 +181,22 @@ def test_three_wrong_answers_of_twenty_leave_the_clusters_of_the_fit_before():
     assert wrong[:4].sum() == 3
 
 
+def test_doubtful_links_are_named_by_ids():
+    X, y = load_iris(return_X_y=True)
+    links = draw_links(y, n_must=40, n_cannot=40, wrong=0.1, random_state=0)
+    ids = np.array([f"plant-{number}" for number in range(1, 151)])
+    with pytest.warns(UserWarning, match="links are probably wrong") as caught:
+        model = GuidedMixture(random_state=0).fit(
+            X, must_link=ids[links.must_link], cannot_link=ids[links.cannot_link], sample_id=ids
+        )
+    found = model.violations_.suspicions
+    assert found.doubtful_ids.tolist() == ids[found.doubtful].tolist()
+    first = "; ".join(f"{a} and {b}" for a, b in ids[found.doubtful[:3]].tolist())
+    assert f"Check these pairs again: {first}; …; violations_.suspicions lists them." in str(caught[0].message)
+    broken = model.violations_
+    assert broken.named(broken.must_link).tolist() == ids[broken.must_link].tolist()
+
+
 def test_wrong_links_are_the_most_suspicious():
     X, y = load_wine(return_X_y=True)
     links = draw_links(y, 178, wrong=0.2, random_state=5)

@@ -1,11 +1,17 @@
+import re
+from dataclasses import replace
+from datetime import date
 from itertools import permutations
+from uuid import UUID
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sidelight.metrics import violations
+import sidelight
+from sidelight import LabelledMixture
+from sidelight.metrics import Suspicions, violations
 from sidelight.side import SideInformation
 
 build = SideInformation.build
@@ -104,3 +110,71 @@ def test_a_label_is_never_matched_to_noise():
     side = SideInformation.build(3, y=["a", "a", None])
     assert violations(side, [-1, -1, 0], noise=-1).labels.tolist() == [0, 1]
     assert not violations(side, [-1, -1, 0])
+
+
+def shown_in_notebooks(found):
+    return re.sub(r"<[^>]+>", " ", found._repr_html_())
+
+
+def test_rows_with_ids_are_shown_by_them():
+    ids = ["u", "v", "w", "x", "y"]
+    named = SideInformation.build(
+        5,
+        y=["a", "a", None, None, None],
+        must_link=[("w", "x")],
+        cannot_link=[("v", "u")],
+        blocks=[["x", "y"]],
+        sample_id=ids,
+    )
+    numbered = SideInformation.build(
+        5, y=["a", "a", None, None, None], must_link=[(2, 3)], cannot_link=[(1, 0)], blocks=[[3, 4]]
+    )
+    clusters = [0, 0, 1, 2, 1]
+    found, plain = violations(named, clusters), violations(numbered, clusters)
+    assert found.must_link.tolist() == plain.must_link.tolist() == [[2, 3]]
+    assert found.rows().tolist() == plain.rows().tolist()
+    assert found.ids.tolist() == [ids[row] for row in found.rows()]
+    assert found.named(found.cannot_link).tolist() == [["u", "v"]]
+    assert found.named(found.blocks).tolist() == [ids[row] for row in found.blocks]
+    assert plain.ids is None
+    assert plain.named(plain.must_link).tolist() == [[2, 3]]
+    assert "w – x" in shown_in_notebooks(found)
+    assert "ids of the first" in shown_in_notebooks(found)
+    assert "2 – 3" in shown_in_notebooks(plain)
+    assert "rows of the first" in shown_in_notebooks(plain)
+    assert violations(named, [0, 0, 0, 0, 0]).named(np.empty((0, 2), dtype=np.int64)).shape == (0, 2)
+
+
+def test_suspicions_name_the_ids():
+    side = SideInformation.build(
+        4, must_link=[("b", "c"), ("a", "b")], cannot_link=[("c", "d")], sample_id=list("abcd")
+    )
+    found = Suspicions.of(side, np.array([0.2, 0.9, 0.7]))
+    assert found.doubtful.tolist() == [[1, 2], [2, 3]]
+    assert found.doubtful_ids.tolist() == [["b", "c"], ["c", "d"]]
+    assert str(found).splitlines()[1:] == ["must-link b – c (90 %)", "cannot-link c – d (70 %)"]
+    assert "ids" in shown_in_notebooks(found)
+    plain = Suspicions.of(SideInformation.build(3, must_link=[(0, 1)]), np.array([0.9]))
+    assert plain.ids is None
+    assert plain.doubtful_ids is None
+    assert str(plain).splitlines()[1] == "must-link 0 – 1 (90 %)"
+
+
+@pytest.mark.parametrize(
+    ("ids", "kept"),
+    [
+        ([7, 5, 6], [[5, 6]]),
+        ([UUID(int=1), UUID(int=2), UUID(int=3)], [[str(UUID(int=2)), str(UUID(int=3))]]),
+        ([date(2020, 1, 1), date(2020, 1, 2), date(2020, 1, 3)], [["2020-01-02", "2020-01-03"]]),
+        (["x", 3, "y"], [[3, "y"]]),
+    ],
+    ids=["numbers", "uuids", "dates", "mixed"],
+)
+def test_a_model_that_knows_ids_is_saved(tmp_path, ids, kept):
+    side = SideInformation.build(3, must_link=[(ids[1], ids[2])], sample_id=ids)
+    broken = replace(violations(side, [0, 0, 1]), suspicions=Suspicions.of(side, np.array([0.9])))
+    model = LabelledMixture(2, random_state=0).fit([[0.0], [0.1], [1.0], [1.1]])
+    model.violations_ = broken
+    sidelight.save(model, tmp_path / "model")
+    found = sidelight.load(tmp_path / "model").violations_
+    assert found.named(found.must_link).tolist() == found.suspicions.ids.tolist() == kept

@@ -1,6 +1,6 @@
 """Which statements of the user a labelling breaks."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -8,7 +8,7 @@ from scipy.optimize import linear_sum_assignment
 
 from sidelight._html import html_table
 from sidelight._storable import storable
-from sidelight._typing import BoolArray, FloatArray, IntArray
+from sidelight._typing import AnyArray, BoolArray, FloatArray, IntArray
 from sidelight._wording import count, percent
 from sidelight.side import SideInformation
 from sidelight.side.parsing import as_vector, encode_complete, refuse_missing
@@ -30,6 +30,8 @@ class Suspicions:
         Which of them are must-links.
     wrong : (q,) float
         Probability that the link is wrong.
+    ids : (q, 2), optional
+        The same links by the ids of their rows, where the side information has ids.
 
     Examples
     --------
@@ -43,11 +45,22 @@ class Suspicions:
     >>> print(found)
     1 of 3 links probably wrong:
     must-link 1 – 2 (80 %)
+
+    Links that were given by ids are shown by them:
+
+    >>> side = SideInformation.build(3, must_link=[("u", "v"), ("v", "w")], sample_id=["u", "v", "w"])
+    >>> found = Suspicions.of(side, np.array([0.1, 0.8]))
+    >>> found.pairs.tolist(), found.doubtful_ids.tolist()
+    ([[1, 2], [0, 1]], [['v', 'w']])
+    >>> print(found)
+    1 of 2 links probably wrong:
+    must-link v – w (80 %)
     """
 
     pairs: IntArray
     must_link: BoolArray
     wrong: FloatArray
+    ids: AnyArray | None = None
 
     @classmethod
     def of(cls, side: SideInformation, wrong: FloatArray) -> "Suspicions":
@@ -67,7 +80,7 @@ class Suspicions:
         """
         pairs = np.concatenate([side.must_link, side.cannot_link])
         order = np.argsort(-wrong, kind="stable")
-        return cls(pairs[order], order < len(side.must_link), wrong[order])
+        return cls(pairs[order], order < len(side.must_link), wrong[order], _ids_of(side, pairs[order]))
 
     @property
     def odds(self) -> FloatArray:
@@ -80,6 +93,11 @@ class Suspicions:
         """Links (m, 2) that are more probably wrong than right, the most suspicious first."""
         return self.pairs[self.wrong > 0.5]
 
+    @property
+    def doubtful_ids(self) -> AnyArray | None:
+        """The same links (m, 2) by the ids of their rows; None where these have no ids."""
+        return None if self.ids is None else self.ids[self.wrong > 0.5]
+
     def __str__(self) -> str:
         found = [f"{kind} {rows} ({wrong})" for kind, rows, wrong in self._first()]
         more = ["…"] if len(self.doubtful) > len(found) else []
@@ -87,16 +105,19 @@ class Suspicions:
 
     def _repr_html_(self) -> str:
         """Return what notebooks show: the links that are probably wrong, the most suspicious first."""
-        return html_table(self._total(), ("link", "rows", "probably wrong"), self._first())
+        return html_table(
+            self._total(), ("link", "rows" if self.ids is None else "ids", "probably wrong"), self._first()
+        )
 
     def _total(self) -> str:
         return f"{len(self.doubtful)} of {count(len(self.pairs), 'link')} probably wrong"
 
     def _first(self) -> list[tuple[str, str, str]]:
         """Return the first doubtful links in words."""
+        named = self.pairs if self.ids is None else self.ids
         return [
             ("must-link" if must else "cannot-link", f"{first} – {second}", percent(wrong))
-            for (first, second), must, wrong in zip(self.pairs, self.must_link, self.wrong, strict=True)
+            for (first, second), must, wrong in zip(named.tolist(), self.must_link, self.wrong, strict=True)
             if wrong > 0.5
         ][:_SHOWN]
 
@@ -120,6 +141,9 @@ class Violations:
         Number of statements of each kind: labelled rows, links, and rows in blocks of at least two.
     suspicions : Suspicions, optional
         How probable it is that each link is wrong, by estimators that tell: see `GuidedMixture`.
+    ids : (r,) column, optional
+        Ids of the rows that broken statements are about, in the order of :meth:`rows`, where the side information has
+        ids.
 
     Examples
     --------
@@ -139,6 +163,7 @@ class Violations:
     n_cannot_link: int
     n_blocks: int
     suspicions: Suspicions | None = None
+    ids: AnyArray | None = None
 
     @property
     def total(self) -> int:
@@ -165,6 +190,55 @@ class Violations:
         """
         return np.unique(np.concatenate([self.labels, self.must_link.ravel(), self.cannot_link.ravel(), self.blocks]))
 
+    def named(self, rows: IntArray) -> AnyArray:
+        """Return the ids of rows that broken statements are about; the row numbers where rows have no ids.
+
+        Parameters
+        ----------
+        rows : array of int
+            Of any shape: ``labels``, ``must_link``, ``cannot_link`` or ``blocks``, say.
+
+        Returns
+        -------
+        array of the same shape
+
+        Examples
+        --------
+        >>> from sidelight import SideInformation
+        >>> from sidelight.metrics import violations
+        >>> side = SideInformation.build(3, must_link=[("u", "v"), ("v", "w")], sample_id=["u", "v", "w"])
+        >>> broken = violations(side, [0, 0, 1])
+        >>> broken.must_link.tolist(), broken.named(broken.must_link).tolist()
+        ([[1, 2]], [['v', 'w']])
+        """
+        return rows if self.ids is None else self.ids[np.searchsorted(self.rows(), rows)]
+
+    def with_ids(self, ids: AnyArray) -> "Violations":
+        """Return the same for rows that have ids, where the side information had none.
+
+        Parameters
+        ----------
+        ids : (n,) array
+            Of all rows of the table.
+
+        Returns
+        -------
+        Violations
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sidelight import SideInformation
+        >>> from sidelight.metrics import violations
+        >>> broken = violations(SideInformation.build(3, must_link=[(0, 1), (1, 2)]), [0, 0, 1])
+        >>> broken.with_ids(np.array(["u", "v", "w"])).ids.tolist()
+        ['v', 'w']
+        """
+        found = self.suspicions
+        if found is not None:
+            found = replace(found, ids=_storable_ids(ids[found.pairs]))
+        return replace(self, suspicions=found, ids=_storable_ids(ids[self.rows()]))
+
     def __bool__(self) -> bool:
         return self.total > 0
 
@@ -190,13 +264,13 @@ class Violations:
         )
         return html_table(
             str(self),
-            ("statements", "broken", "of", "rows of the first"),
+            ("statements", "broken", "of", f"{'rows' if self.ids is None else 'ids'} of the first"),
             [
                 (
                     name,
                     len(rows),
                     of,
-                    "; ".join(" – ".join(map(str, np.atleast_1d(row))) for row in rows[:_SHOWN])
+                    "; ".join(" – ".join(map(str, np.atleast_1d(row))) for row in self.named(rows[:_SHOWN]))
                     + ("; …" if len(rows) > _SHOWN else ""),
                 )
                 for name, rows, of in kinds
@@ -251,7 +325,7 @@ def violations(side: SideInformation, labels: Any, *, noise: Any = None) -> Viol
     sizes = np.bincount(side.blocks[side.blocks >= 0], minlength=len(side.block_names))
     blocked = np.flatnonzero(side.blocks >= 0)
     blocked = blocked[sizes[side.blocks[blocked]] >= 2]
-    return Violations(
+    broken = Violations(
         labels=_outside_matched(labelled, side.labels[labelled], clusters(labelled), nowhere[labelled]),
         must_link=side.must_link[must[:, 0] != must[:, 1]],
         cannot_link=side.cannot_link[together],
@@ -261,6 +335,21 @@ def violations(side: SideInformation, labels: Any, *, noise: Any = None) -> Viol
         n_cannot_link=len(side.cannot_link),
         n_blocks=len(blocked),
     )
+    return replace(broken, ids=_ids_of(side, broken.rows()))
+
+
+def _ids_of(side: SideInformation, rows: IntArray) -> AnyArray | None:
+    """Return the ids of rows; None where rows have none."""
+    return None if side.ids is None else _storable_ids(side.ids[rows])
+
+
+def _storable_ids(ids: AnyArray) -> AnyArray:
+    """Return ids as saved models can hold them: text and numbers as they are, others as text."""
+    if ids.dtype.kind in "iuUf":
+        return ids
+    found = np.empty(ids.shape, dtype=object)
+    found.ravel()[:] = [each if isinstance(each, str | int | float) else str(each) for each in ids.ravel()]
+    return found
 
 
 def _outside_matched(rows: IntArray, labels: IntArray, clusters: IntArray, nowhere: BoolArray) -> IntArray:

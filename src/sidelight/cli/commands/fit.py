@@ -214,6 +214,8 @@ def fit(output: Path, report: bool, force: bool, quiet: bool, as_json: bool, **a
         model = _fitted(request, given, frame if request.cluster is None else on_cluster(frame), update)
         if request.cluster is not None:
             bring_results(model)
+    if given.ids is not None:
+        model.violations_ = model.violations_.with_ids(given.ids)
     for line in (*scale_lines(model), *trust_lines(model), *annotator_lines(model)):
         terminal.note(line)
     probability = _probability(model)

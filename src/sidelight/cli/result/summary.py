@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 # Columns that are left out, and annotators, that are named one by one.
 _OMISSIONS_SAID = 20
 _ANNOTATORS_SAID = 10
+_LINKS_SAID = 5
 _STATEMENTS = {"labels": "labels", "must": "must-links", "cannot": "cannot-links"}
 
 
@@ -76,10 +77,21 @@ def trust_lines(model: Any) -> list[str]:
             f"always the largest class {scores.largest_class:.0%})"
         )
     if scores.n_links:
-        lines.append(f"links that are probably wrong: {int(scores.doubtful_links.sum())} of {scores.n_links}")
+        n_doubtful = int(scores.doubtful_links.sum())
+        lines.append(f"links that are probably wrong: {n_doubtful} of {scores.n_links}{_first_doubtful(model)}")
     total = sum(model.expert_weights_.values())
     trusted = sorted(model.expert_weights_.items(), key=lambda item: -item[1])
     return [*lines, "it relies on: " + ", ".join(f"{name} {weight / total:.0%}" for name, weight in trusted)]
+
+
+def _first_doubtful(model: Any) -> str:
+    """Return the first of the links that are probably wrong, in words; empty where there are none."""
+    suspicions = model.violations_.suspicions
+    ids = None if suspicions is None else suspicions.doubtful_ids
+    if ids is None or not len(ids):
+        return ""
+    named = "; ".join(f"{first} and {second}" for first, second in ids[:_LINKS_SAID].tolist())
+    return f": {named}{'; … (summary.json has all)' if len(ids) > _LINKS_SAID else ''}"
 
 
 def annotator_lines(model: Any) -> list[str]:
@@ -145,6 +157,7 @@ def summarise(given: FitInput, model: Any, probability: FloatArray) -> dict[str,
         },
         "left_out": dict(features.omissions),
         **_violations(violations, given.links),
+        **_doubtful_links(violations),
         "annotators": _annotators(given.links, model.labels_),
         **_learned(model),
         "clusters": [
@@ -203,6 +216,26 @@ def _violations(violations: "Violations", links: Sequence[LinksFile]) -> dict[st
             "must": len(violations.must_link),
             "cannot": len(violations.cannot_link),
         },
+    }
+
+
+def _doubtful_links(violations: "Violations") -> dict[str, list[dict[str, Any]]]:
+    """Return the links that are probably wrong, the most suspicious first; nothing where that is not known."""
+    suspicions = violations.suspicions
+    if suspicions is None:
+        return {}
+    pairs = suspicions.doubtful if suspicions.doubtful_ids is None else suspicions.doubtful_ids
+    links = zip(pairs.tolist(), suspicions.must_link, suspicions.wrong, strict=False)
+    return {
+        "doubtful_links": [
+            {
+                "id_a": str(a),
+                "id_b": str(b),
+                "relation": "must" if must else "cannot",
+                "probably_wrong": _number(float(wrong)),
+            }
+            for (a, b), must, wrong in links
+        ]
     }
 
 

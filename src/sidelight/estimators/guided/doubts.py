@@ -7,15 +7,18 @@ import numpy as np
 from sidelight._storable import storable
 from sidelight._typing import BoolArray
 from sidelight._warnings import warn
-from sidelight._wording import count, percent
+from sidelight._wording import count, percent, printable
 from sidelight.estimators.guided.link_beliefs import believe_links
 from sidelight.estimators.guided.rounds import Round, Statements
+from sidelight.metrics import Suspicions
 
 # Fewer labels say little about how well experts do.
 _LEAST_LABELS = 10
 # A share of doubtful links that deserves a warning, and the least number of links for it.
 _DOUBTFUL_LINKS = 0.05
 _LEAST_LINKS = 20
+# Doubtful links that a warning names.
+_PAIRS_NAMED = 3
 
 
 @storable("HeldOutScores")
@@ -107,14 +110,16 @@ def held_out_scores(found: Round, statements: Statements) -> HeldOutScores:
     return HeldOutScores(len(labelled), len(statements.pairs), accuracy, linear, largest, information, doubtful)
 
 
-def warn_of_doubts(scores: HeldOutScores) -> None:
-    """Say what speaks against the result, and what can be done."""
+def warn_of_doubts(scores: HeldOutScores, suspicions: Suspicions | None) -> None:
+    """Say what speaks against the result, and what can be done; pairs are named where rows have ids."""
     if scores.label_doubt:
         warn(
             f"{scores.label_doubt} The columns say little about these classes: check the labels, add columns that tell "
             "the classes apart, or label more rows.",
         )
     if scores.link_doubt:
-        warn(
-            f"{scores.link_doubt} Check these pairs again: violations_.suspicions lists them.",
-        )
+        ids = None if suspicions is None else suspicions.doubtful_ids
+        pairs = [] if ids is None else [f"{first} and {second}" for first, second in ids[:_PAIRS_NAMED].tolist()]
+        more = ["…"] if ids is not None and len(ids) > len(pairs) else []
+        named = f": {printable('; '.join([*pairs, *more]))};" if pairs else ":"
+        warn(f"{scores.link_doubt} Check these pairs again{named} violations_.suspicions lists them.")

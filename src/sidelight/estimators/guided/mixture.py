@@ -318,7 +318,7 @@ class GuidedMixture(KeptPosterior, TableReader):
         self.held_out_ = found.scores
         self.objectives_, self.objective_ = [-score for score in found.course], -found.score
         self.n_iter_, self.converged_ = len(found.course), True
-        warn_of_doubts(found.scores)
+        warn_of_doubts(found.scores, suspicions)
         self.link_error_ = found.link_error if len(problem.side.must_link) + len(problem.side.cannot_link) else 0.0
 
     def _earlier_labels(self, n_rows: int) -> LabelArray | None:
