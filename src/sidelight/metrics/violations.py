@@ -201,6 +201,7 @@ class Violations:
         Returns
         -------
         array of the same shape
+            Ids, or row numbers.
 
         Examples
         --------
@@ -224,6 +225,7 @@ class Violations:
         Returns
         -------
         Violations
+            With the ids of rows.
 
         Examples
         --------
