@@ -3,7 +3,7 @@
 python docs/browse.py build/docs
 
 A page complains by an error or a warning in the console, a script that fails, a file that is not there, a request to
-another machine, or prompts in what is copied from its examples.
+another machine, prompts in what is copied from its examples, or text that is cut off on a narrow screen.
 """
 
 import shutil
@@ -13,7 +13,7 @@ from pathlib import Path
 PAGES = (
     *("index", "getting_started", "user_guide", "concepts", "how_to", "command_line", "recipes", "history", "glossary"),
     *("gallery/index", "gallery/plot_01_thirty_labels", "gallery/plot_07_wrong_links"),
-    *("reference/index", "reference/generated/sidelight.GuidedMixture"),
+    *("reference/index", "reference/generated/sidelight.GuidedMixture", "genindex"),
 )
 
 # How long a page may take on a machine that does other work too, in milliseconds.
@@ -27,6 +27,16 @@ _COPY_EXAMPLES = """() => {
         getSelection().selectAllChildren(example);
         return getSelection().toString();
     }).join("\\n");
+}"""
+# As wide as a telephone.
+_NARROW = {"width": 390, "height": 844}
+# Texts that end right of the window and in nothing that can be scrolled.
+_FIND_CUT_OFF = """() => {
+    const scrolls = e => e.tagName !== "ARTICLE"
+        && (["auto", "scroll"].includes(getComputedStyle(e).overflowX) || (e.parentElement && scrolls(e.parentElement)));
+    return [...document.querySelectorAll("article *:not(.headerlink)")]
+        .filter(e => !e.children.length && e.innerText && e.getBoundingClientRect().right > innerWidth + 1 && !scrolls(e))
+        .map(e => e.innerText);
 }"""
 
 
@@ -50,6 +60,8 @@ def complaints(site: Path, chromium: str) -> list[str]:
             page.goto((site / f"{name}.html").resolve().as_uri())
             page.wait_for_timeout(_AFTERWARDS)
             told += [f"copied: {line}" for line in page.evaluate(_COPY_EXAMPLES).splitlines() if line.startswith(">>>")]
+            page.set_viewport_size(_NARROW)
+            told += [f"cut off at {_NARROW['width']} pixels: {text}" for text in page.evaluate(_FIND_CUT_OFF)]
             found += [f"{name}: {text}" for text in told]
             page.close()
         browser.close()
