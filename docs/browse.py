@@ -8,6 +8,7 @@ another machine, prompts in what is copied from its examples, or text that is cu
 
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 PAGES = (
@@ -32,22 +33,23 @@ _COPY_EXAMPLES = """() => {
 _NARROW = {"width": 390, "height": 844}
 # Texts that end right of the window and in nothing that can be scrolled.
 _FIND_CUT_OFF = """() => {
-    const scrolls = e => e.tagName !== "ARTICLE"
-        && (["auto", "scroll"].includes(getComputedStyle(e).overflowX) || (e.parentElement && scrolls(e.parentElement)));
+    const scrolls = e => e && e.tagName !== "ARTICLE"
+        && (["auto", "scroll"].includes(getComputedStyle(e).overflowX) || scrolls(e.parentElement));
     return [...document.querySelectorAll("article *:not(.headerlink)")]
-        .filter(e => !e.children.length && e.innerText && e.getBoundingClientRect().right > innerWidth + 1 && !scrolls(e))
+        .filter(e => !e.children.length && e.innerText && e.getBoundingClientRect().right > innerWidth + 1)
+        .filter(e => !scrolls(e))
         .map(e => e.innerText);
 }"""
 
 
-def complaints(site: Path, chromium: str) -> list[str]:
+def complaints(site: Path, chromium: str, pages: Sequence[str] = PAGES) -> list[str]:
     """Return what the pages complain about."""
     from playwright.sync_api import sync_playwright
 
     found: list[str] = []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        for name in PAGES:
+        for name in pages:
             page = browser.new_page()
             page.set_default_timeout(_PATIENCE)
             told: list[str] = []
