@@ -192,6 +192,7 @@ def test_links_that_are_probably_wrong_are_named_by_ids(tmp_path):
     (note,) = (note for note in summary["notes"] if note.startswith("links that are probably wrong"))
     first, second = doubtful[0]
     assert note.startswith(f"links that are probably wrong: {len(doubtful)} of 80: {ids[first]} and {ids[second]}; ")
+    assert not any("violations_" in note for note in summary["notes"])
     assert str(broken.suspicions).splitlines()[1].split(" (")[0].endswith(f"{ids[first]} – {ids[second]}")
 
 
