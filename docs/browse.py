@@ -3,17 +3,18 @@
 python docs/browse.py build/docs
 
 A page complains by an error or a warning in the console, a script that fails, a file that is not there, a request to
-another machine, or prompts in what is copied from its examples.
+another machine, prompts in what is copied from its examples, or text that is cut off on a narrow screen.
 """
 
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 PAGES = (
     *("index", "getting_started", "user_guide", "concepts", "how_to", "command_line", "recipes", "history", "glossary"),
     *("gallery/index", "gallery/plot_01_thirty_labels", "gallery/plot_07_wrong_links"),
-    *("reference/index", "reference/generated/sidelight.GuidedMixture"),
+    *("reference/index", "reference/generated/sidelight.GuidedMixture", "genindex"),
 )
 
 # How long a page may take on a machine that does other work too, in milliseconds.
@@ -28,16 +29,27 @@ _COPY_EXAMPLES = """() => {
         return getSelection().toString();
     }).join("\\n");
 }"""
+# As wide as a telephone.
+_NARROW = {"width": 390, "height": 844}
+# Texts that end right of the window and in nothing that can be scrolled.
+_FIND_CUT_OFF = """() => {
+    const scrolls = e => e && e.tagName !== "ARTICLE"
+        && (["auto", "scroll"].includes(getComputedStyle(e).overflowX) || scrolls(e.parentElement));
+    return [...document.querySelectorAll("article *:not(.headerlink)")]
+        .filter(e => !e.children.length && e.innerText && e.getBoundingClientRect().right > innerWidth + 1)
+        .filter(e => !scrolls(e))
+        .map(e => e.innerText);
+}"""
 
 
-def complaints(site: Path, chromium: str) -> list[str]:
+def complaints(site: Path, chromium: str, pages: Sequence[str] = PAGES) -> list[str]:
     """Return what the pages complain about."""
     from playwright.sync_api import sync_playwright
 
     found: list[str] = []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        for name in PAGES:
+        for name in pages:
             page = browser.new_page()
             page.set_default_timeout(_PATIENCE)
             told: list[str] = []
@@ -50,6 +62,8 @@ def complaints(site: Path, chromium: str) -> list[str]:
             page.goto((site / f"{name}.html").resolve().as_uri())
             page.wait_for_timeout(_AFTERWARDS)
             told += [f"copied: {line}" for line in page.evaluate(_COPY_EXAMPLES).splitlines() if line.startswith(">>>")]
+            page.set_viewport_size(_NARROW)
+            told += [f"cut off at {_NARROW['width']} pixels: {text}" for text in page.evaluate(_FIND_CUT_OFF)]
             found += [f"{name}: {text}" for text in told]
             page.close()
         browser.close()

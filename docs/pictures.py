@@ -1,4 +1,4 @@
-"""Draw the pictures of the page on concepts: ``python docs/pictures.py``."""
+"""Draw the pictures of the pages on concepts and on GuidedMixture: ``python docs/pictures.py``."""
 
 from pathlib import Path
 
@@ -9,6 +9,10 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.patches import Ellipse
+from sklearn.datasets import load_wine
+
+from sidelight import GuidedMixture, SideInformation
+from sidelight.plots import ExpertsDisplay
 
 IMAGES = Path(__file__).parent / "images"
 COLOURS = np.array(["#4477aa", "#ee6677", "#228833", "#ccbb44"])
@@ -102,7 +106,19 @@ def components() -> None:
     figure.savefig(IMAGES / "concepts-components.png", dpi=80)
 
 
+def experts() -> None:
+    """Draw what each expert says of the wines on the page about GuidedMixture."""
+    X, cultivar = load_wine(return_X_y=True, as_frame=True)
+    y = np.full(178, None, dtype=object)
+    labelled = np.random.default_rng(0).permutation(178)[:30]
+    y[labelled] = np.array(["Barolo", "Grignolino", "Barbera"], dtype=object)[cultivar][labelled]
+    model = GuidedMixture(random_state=0).fit(X, y)
+    display = ExpertsDisplay.from_estimator(model, X, side=SideInformation.build(178, y=y))
+    display.figure_.savefig(IMAGES / "experts.png", dpi=80)
+
+
 if __name__ == "__main__":
     statements()
     chunklets()
     components()
+    experts()

@@ -23,7 +23,7 @@ X = tissue.data[["mean radius", "mean texture", "mean concavity", "worst symmetr
 kind = tissue.target_names[tissue.target].astype(object)
 old, new = X.iloc[:500], X.iloc[500:]
 y = np.where(np.arange(500) % 20 == 0, kind[:500], None)
-model = sidelight.LabelledMixture(random_state=0).fit(old, y)
+model = sidelight.GuidedMixture(random_state=0).fit(old, y)
 
 # %%
 

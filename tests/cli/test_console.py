@@ -2,7 +2,6 @@
 
 import json
 import os
-import pty
 import subprocess
 import sys
 import warnings
@@ -10,6 +9,7 @@ import warnings
 from rich.table import Table
 
 from sidelight.cli.console import Terminal
+from systems import needs_posix
 
 
 def test_results_go_out_and_notes_go_aside(capsys):
@@ -70,7 +70,10 @@ with Terminal().progress("placing", total=4) as update:
 """
 
 
+@needs_posix
 def test_a_bar_moves_on_a_terminal():
+    import pty
+
     ours, theirs = pty.openpty()
     process = subprocess.Popen([sys.executable, "-c", WORK], stderr=theirs, env={**os.environ, "TERM": "xterm"})
     os.close(theirs)

@@ -1,7 +1,6 @@
 """Places for output are checked first, and a command that fails leaves nothing there."""
 
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from click.testing import CliRunner
 from sidelight.cli.errors import Refusal
 from sidelight.cli.main import main
 from sidelight.cli.output import check_file_free, check_folder_free, check_room
+from systems import needs_posix
 
 
 def names(folder):
@@ -75,7 +75,10 @@ def test_a_killed_fit_leaves_no_half_result(shop):
     assert CliRunner().invoke(main, ["predict", str(shop / "killed"), str(shop / "new.csv")]).exit_code in (0, 2)
 
 
+@needs_posix
 def test_a_full_disk_is_told_in_one_sentence_and_leaves_nothing(shop):
+    import resource
+
     before = names(shop)
 
     def no_room():
@@ -100,7 +103,9 @@ def test_a_full_device_is_told(shop):
     assert "no room" in result.stderr
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+@pytest.mark.skipif(
+    os.name != "posix" or os.geteuid() == 0, reason="root may write everywhere, and so may owners on other systems"
+)
 def test_a_folder_that_may_not_be_written_is_told(shop, tmp_path):
     tmp_path.chmod(0o500)
     result = CliRunner().invoke(main, ["example", "-o", str(tmp_path / "new")])
@@ -131,6 +136,7 @@ main(sys.argv[1:])
 """
 
 
+@needs_posix
 @pytest.mark.parametrize("place", ["moved", "link to moved"])
 def test_a_fit_killed_between_its_two_renames_leaves_the_old_result_for_predict(shop, place):
     (shop / "link to moved").unlink(missing_ok=True)

@@ -192,7 +192,15 @@ def test_links_that_are_probably_wrong_are_named_by_ids(tmp_path):
     (note,) = (note for note in summary["notes"] if note.startswith("links that are probably wrong"))
     first, second = doubtful[0]
     assert note.startswith(f"links that are probably wrong: {len(doubtful)} of 80: {ids[first]} and {ids[second]}; ")
+    assert not any("violations_" in note for note in summary["notes"])
     assert str(broken.suspicions).splitlines()[1].split(" (")[0].endswith(f"{ids[first]} – {ids[second]}")
+
+
+def test_a_fit_without_statements_names_the_options_for_them(tmp_path):
+    (tmp_path / "plants.csv").write_text("size\n" + "\n".join(map(str, range(1, 40))), encoding="utf-8")
+    fitted = run("fit", "plants.csv", "--number", "size", "--no-report", folder=tmp_path)
+    assert fitted.exit_code == 0, fitted.output
+    assert "without labels and links (--label-column, --links)" in fitted.stderr
 
 
 def test_the_report_is_a_page_about_this_table(shop):

@@ -118,6 +118,16 @@ def test_the_number_of_clusters_can_be_given():
     assert GuidedMixture(4, random_state=0).fit(table).n_clusters_ == 4
 
 
+def test_another_number_of_clusters_than_was_asked_for_is_said():
+    table, truth = heaps(150)
+    y = np.where(np.arange(150) % 10 == 0, truth, -1)
+    with pytest.warns(UserWarning, match=r"n_clusters=5, but 3 clusters were found: .* needs evidence"):
+        assert GuidedMixture(5, random_state=0).fit(table, y).n_clusters_ == 3
+    with pytest.warns(UserWarning, match=r"n_clusters=2, but the labels name 3 classes"):
+        assert GuidedMixture(2, random_state=0).fit(table, y).n_clusters_ == 3
+    assert GuidedMixture(3, random_state=0).fit(table, y).n_clusters_ == 3
+
+
 def test_more_clusters_than_rows_are_refused():
     for given in ({}, {"cannot_link": [(0, 1)]}, {"y": ["a", "b", None, None]}):
         with pytest.raises(ValueError, match=r"n_clusters=5 is more than the n_samples = 4 rows that count"):

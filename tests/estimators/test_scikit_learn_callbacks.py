@@ -1,5 +1,9 @@
 """scikit-learn's own callbacks: every fit is a task, and every step of a mixture one below it."""
 
+import re
+import textwrap
+from pathlib import Path
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -91,3 +95,14 @@ def test_a_model_with_callbacks_is_saved_without_them(tmp_path):
     model = LabelledMixture(3, random_state=0).set_callbacks(Listener()).fit(X)
     save(model, tmp_path / "model")
     assert np.array_equal(load(tmp_path / "model").labels_, model.labels_)
+
+
+def test_the_program_in_the_user_guide_runs():
+    page = Path(__file__).parents[2] / "docs" / "user_guide.md"
+    (program,) = re.findall(
+        r"^    from sklearn\.callback.*(?:\n    .*)*", page.read_text(encoding="utf-8"), re.MULTILINE
+    )
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    names = {"GridSearchCV": GridSearchCV, "LabelledMixture": LabelledMixture, "folds": folds, "X": X, "species": Y}
+    exec(textwrap.dedent(program), names)
+    assert names["search"].best_score_ > 0.9

@@ -8,6 +8,7 @@ import threading
 import pytest
 
 from sidelight.files.whole import left_behind, recover, whole_file, whole_folder
+from systems import needs_posix
 
 HALF_WRITTEN = """
 import sys, time
@@ -52,17 +53,18 @@ def test_a_folder_replaces_the_one_before_as_a_whole(tmp_path):
     assert names(tmp_path / "result") == ["new"]
 
 
-@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGKILL])
+@needs_posix
+@pytest.mark.parametrize("stop", ["SIGTERM", "SIGKILL"])
 def test_a_stopped_process_leaves_nothing_half_written(tmp_path, stop):
     target = tmp_path / "output"
     process = subprocess.Popen([sys.executable, "-c", HALF_WRITTEN, str(target)], stdout=subprocess.PIPE)
     assert process.stdout.readline() == b"half written\n"
-    process.send_signal(stop)
+    process.send_signal(getattr(signal, stop))
     process.wait()
     process.stdout.close()
     assert process.returncode != 0
     assert not target.exists()
-    if stop == signal.SIGTERM:
+    if stop == "SIGTERM":
         assert names(tmp_path) == []
     # What a killed process could not remove, the next run does.
     with whole_file(target) as file:
@@ -105,6 +107,7 @@ with whole_folder(Path(sys.argv[1])) as folder:
 """
 
 
+@needs_posix
 def test_a_process_killed_between_the_two_renames_loses_nothing(tmp_path):
     target = tmp_path / "result"
     with whole_folder(target) as folder:
@@ -217,6 +220,7 @@ print(step)
 """
 
 
+@needs_posix
 def test_a_process_killed_at_any_step_leaves_the_old_or_the_new_and_the_next_run_cleans_up(tmp_path):
     program = [sys.executable, "-W", "ignore", "-c", KILLED_AT_EVERY_STEP, str(tmp_path)]
     result = subprocess.run(program, capture_output=True, text=True, check=False)

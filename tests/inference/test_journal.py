@@ -10,6 +10,7 @@ import pytest
 import sidelight as sl
 from sidelight.exceptions import ForeignFileError
 from sidelight.inference.journal import read_record
+from systems import needs_posix
 
 MIXTURES = [
     sl.BayesianMixture(6, random_state=0),
@@ -95,6 +96,7 @@ def test_every_mixture_goes_on_where_it_was(tmp_path, estimator):
     assert fitted.lower_bounds_ == whole["lower_bounds_"]
 
 
+@needs_posix
 def test_a_process_killed_at_twenty_random_moments_ends_with_the_same_bytes(tmp_path):
     killed = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", KILLED_AT_RANDOM, str(tmp_path / "c")],

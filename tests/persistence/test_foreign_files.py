@@ -13,6 +13,7 @@ import pytest
 
 from sidelight import LabelledMixture, load, save
 from sidelight.persistence import ForeignFileError
+from systems import needs_posix
 
 FILES = ("SHA256SUMS", "arrays.npz", "model.json")
 
@@ -312,6 +313,7 @@ def test_numbers_beyond_what_arrays_hold(folder, value):
     assert str(folder / "model.json") in refusal(folder)
 
 
+@needs_posix
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("kind", ["pipe", "link to a device", "link to itself"])
 def test_what_is_not_a_regular_file_is_not_read(folder, name, kind):

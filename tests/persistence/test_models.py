@@ -8,6 +8,7 @@ import pytest
 
 from sidelight import LabelledMixture, load, save
 from sidelight.persistence import write_model
+from systems import needs_posix
 
 MODEL = LabelledMixture(2, random_state=1)
 OTHER = LabelledMixture(3, random_state=2)
@@ -108,6 +109,7 @@ print(step)
 """
 
 
+@needs_posix
 def test_a_process_that_is_killed_leaves_a_whole_model(tmp_path):
     result = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", KILLED_AT_EVERY_STEP, str(tmp_path)],
@@ -146,6 +148,7 @@ def test_a_model_goes_plainly_into_a_folder_that_is_written_whole(tmp_path, monk
         assert (tmp_path / "written" / name).read_bytes() == (tmp_path / "saved" / name).read_bytes()
 
 
+@needs_posix
 def test_a_disk_that_is_full_leaves_the_old_model(tmp_path):
     save(MODEL, tmp_path / "model")
     program = (

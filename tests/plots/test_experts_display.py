@@ -7,7 +7,7 @@ from sklearn.datasets import load_iris
 
 from sidelight import BayesianMixture, GuidedMixture, SideInformation
 from sidelight.plots import ExpertsDisplay
-from sidelight.plots.experts import TOGETHER
+from sidelight.plots.experts import TOGETHER, columns_of
 from sidelight.plots.figures import bare_figure, cluster_colours
 
 mpl.use("Agg")
@@ -53,3 +53,7 @@ def test_other_estimators_and_other_tables_are_refused():
         ExpertsDisplay.from_estimator(BayesianMixture(3, random_state=0).fit(X), X)
     with pytest.raises(ValueError, match="side has 4 rows, but X has 150"):
         ExpertsDisplay.from_estimator(MODEL, X, side=SideInformation.build(4, y=[0, 1, -1, -1]))
+
+
+def test_few_places_stay_empty():
+    assert [columns_of(n_pictures) for n_pictures in (1, 2, 6, 8, 9, 12, 13, 14)] == [1, 2, 3, 4, 3, 4, 5, 5]

@@ -20,6 +20,7 @@ from sidelight.reproduce.framework.journal import Journal, JournalError, trials_
 from sidelight.reproduce.framework.page import departures, write_page
 from sidelight.reproduce.framework.reports import HEADINGS, compact, rows_of
 from sidelight.reproduce.framework.running import summarise
+from systems import needs_posix
 
 ASKED = ["echraibi", "--figure", "5", "--quick"]
 
@@ -162,6 +163,7 @@ def command(folder, *more):
     return [sys.executable, "-c", call, *ASKED, "-o", str(folder), *more]
 
 
+@needs_posix
 def test_a_run_that_is_killed_goes_on_and_ends_with_the_same_bytes(tmp_path):
     stopped, whole = tmp_path / "stopped", tmp_path / "whole"
     trials = stopped / "echraibi" / "figure-5.trials.csv"

@@ -1,7 +1,6 @@
 """A real PostgreSQL server for tests, where its programs are installed."""
 
 import os
-import pwd
 import shutil
 import subprocess
 import tempfile
@@ -34,6 +33,8 @@ class Postgres:
 
     def __enter__(self) -> "Postgres":
         if os.geteuid() == 0:
+            import pwd
+
             account = pwd.getpwnam("postgres")
             os.chown(self._folder, account.pw_uid, account.pw_gid)
         data = str(self._folder / "data")

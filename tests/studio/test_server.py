@@ -16,6 +16,8 @@ from contextlib import closing
 import pytest
 from serving import SOURCE, Client, Refused, Server, write_table
 
+from systems import needs_posix
+
 
 def key():
     return secrets.token_hex(8)
@@ -215,6 +217,7 @@ def started_twice(project, folder):
     return str(caught.value)
 
 
+@needs_posix
 def test_a_killed_refit_process_is_reported_and_replaced(server):
     client = Client(server, "Kim")
     client.wait(lambda state: state["worker"]["process"] is not None and state["worker"]["state"] != "restarting")

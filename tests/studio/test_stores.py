@@ -1,7 +1,5 @@
 """Projects in SQLite and in a real PostgreSQL: whole or not at all, one server at a time, every event once."""
 
-import pwd
-
 import pytest
 from postgres import Postgres, find_programs
 
@@ -13,8 +11,10 @@ PROGRAMS = find_programs()
 
 def postgres_can_run():
     try:
+        import pwd
+
         pwd.getpwnam("postgres")
-    except KeyError:
+    except (ImportError, KeyError):
         return False
     return PROGRAMS is not None
 

@@ -1,13 +1,14 @@
 """The table in blocks, in memory and on disk."""
 
 import mmap
-import resource
+import os
 
 import numpy as np
 import pytest
 
 from sidelight.tables.survey import survey
 from sidelight.tables.table import CHUNK_ROWS, ArrayTable, Rows
+from systems import needs_linux
 
 
 def gather(rows, block_rows=100):
@@ -65,6 +66,7 @@ def test_changes_in_a_shared_map_are_not_lost(mapped):
     np.testing.assert_array_equal(table[5], 77.0)
 
 
+@needs_linux
 @pytest.mark.skipif(not hasattr(mmap, "MADV_DONTNEED"), reason="pages cannot be given back on this system")
 def test_a_pass_over_a_mapped_table_does_not_fill_memory(tmp_path):
     path = tmp_path / "large.dat"
@@ -81,7 +83,7 @@ def test_a_pass_over_a_mapped_table_does_not_fill_memory(tmp_path):
 
 def resident_bytes():
     with open("/proc/self/statm") as status:  # noqa: PTH123
-        return int(status.read().split()[1]) * resource.getpagesize()
+        return int(status.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def test_survey_tells_moments_and_the_first_bad_cell():

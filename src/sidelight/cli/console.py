@@ -86,14 +86,16 @@ class Terminal:
             bars.update(bar, total=1, completed=1)
 
     @contextmanager
-    def warnings_as_notes(self) -> Iterator[None]:
-        """Turn warnings that are raised in the block into notes; of very many of a kind, the first ones."""
+    def warnings_as_notes(self, but: str | None = None) -> Iterator[None]:
+        """Turn warnings of the block into notes, but those with some words; of very many of a kind, the first ones."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             yield
         kinds: dict[tuple[str, int], list[str]] = {}
         different: dict[str, tuple[str, int]] = {}
         for warning in filter(_concerns_user, caught):
+            if but is not None and but in str(warning.message):
+                continue
             different.setdefault(one_line(warning.message), (warning.filename, warning.lineno))
         for sentence, place in different.items():
             kinds.setdefault(place, []).append(sentence)

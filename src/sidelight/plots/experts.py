@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _MOST_POINTS = 1500
-_COLUMNS = 4
+_COLUMNS = (5, 4, 3)
 _PANEL = 2.6
 TOGETHER = "all together"
 
@@ -132,8 +132,8 @@ class ExpertsDisplay:
         display
             Itself, with ``figure_`` and ``axes_``.
         """
-        n_rows = -(-len(self.opinions) // _COLUMNS)
-        n_columns = min(_COLUMNS, len(self.opinions))
+        n_columns = columns_of(len(self.opinions))
+        n_rows = -(-len(self.opinions) // n_columns)
         figure = new_figure(_PANEL * n_columns, _PANEL * n_rows + 0.4) if figure is None else figure
         grid = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
         colours = cluster_colours(len(self.names))
@@ -165,3 +165,8 @@ class ExpertsDisplay:
         ax.set_yticks([])
         ax.spines[:].set_color(QUIET)
         ax.spines[:].set_linewidth(0.4)
+
+
+def columns_of(n_pictures: int) -> int:
+    """Return how many pictures stand side by side: as many as leave the fewest places of the last row empty."""
+    return min(min(_COLUMNS, key=lambda n_columns: -n_pictures % n_columns), n_pictures)

@@ -225,8 +225,8 @@ def check_holds(raw: RawColumn, kind: str) -> None:
         raise ValueError(f"X: {raw.label} is to be {kind}, but holds dates; give it the family 'date' when fitting.")
     if observed and raw.holds != "dates" and kind_named(kind).dates:
         raise ValueError(
-            f"X: {raw.label} is to be {kind}, but holds {raw.holds}; make them dates (pandas.to_datetime), or "
-            "give the column another family when fitting."
+            f"X: {raw.label} is to be {kind}, but holds {raw.holds}; make them dates (pandas.to_datetime with their "
+            "format), or give the column another family when fitting."
         )
     if not kind_named(kind).encodes and raw.values.dtype == object:
         row = next((row for row, cell in enumerate(raw.values) if cell is not None), None)
@@ -259,8 +259,8 @@ def _categories(raw: RawColumn, *, named: bool) -> tuple[Any, ...]:
     if not named and looks_like_dates(found):
         raise ValueError(
             f"X: {raw.label} holds text that looks like dates, such as {found[0]!r}; make it dates "
-            "(pandas.to_datetime, or str.to_datetime of a polars column), leave it out, or give it the family "
-            "'categorical'."
+            "(pandas.to_datetime with their format, or str.to_datetime of a polars column), leave it out, or give it "
+            "the family 'categorical'."
         )
     if not named and len(found) > max(_MANY_CATEGORIES, n_observed // 2):
         raise ValueError(

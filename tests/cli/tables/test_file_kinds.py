@@ -21,6 +21,7 @@ from sidelight.cli.errors import Refusal
 from sidelight.cli.statements import row_labels
 from sidelight.cli.tables.features import find_features
 from sidelight.cli.tables.files import open_table, row_ids
+from systems import needs_posix
 
 FRAME = pd.DataFrame(
     {
@@ -94,6 +95,7 @@ def test_the_same_table_in_every_kind_of_file(tmp_path, name, write):
     assert features.missing == {"size": 1, "colour": 0}
 
 
+@needs_posix
 def test_a_pipe_is_read_once(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     writer = threading.Thread(target=lambda: (tmp_path / "pipe").write_text(FRAME.to_csv(index=False)))
@@ -219,6 +221,7 @@ def test_a_file_with_a_hole_is_refused_without_reading_it_whole(tmp_path, name, 
         open_table(tmp_path / name, encoding)
 
 
+@needs_posix
 def test_a_stream_or_an_archive_of_zero_bytes_is_refused_at_the_first_ones(tmp_path):
     packed = gzip.compress(TEXT.encode()) + gzip.compress(bytes(1 << 20))
     (tmp_path / "table.csv.gz").write_bytes(packed)

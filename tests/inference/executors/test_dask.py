@@ -17,6 +17,7 @@ from sidelight.cli.main import main
 from sidelight.inference.executors.dask import join, join_all
 from sidelight.tables.dask import DaskSource, shared_out
 from sidelight.tables.schema import Schema
+from systems import needs_posix
 
 distributed = pytest.importorskip("distributed", reason="needs Dask: pip install sidelight[dask]")
 dask_array = pytest.importorskip("dask.array", reason="needs Dask: pip install sidelight[dask]")
@@ -252,6 +253,7 @@ def tasks_begun(dask_scheduler):
     return dask_scheduler.plugins["begun"].n_tasks
 
 
+@needs_posix
 @pytest.mark.filterwarnings("ignore:The bound was still rising")
 def test_a_worker_killed_in_a_pass_costs_at_most_that_pass(client):
     X = np.random.default_rng(3).normal(size=(60_000, 4))
@@ -383,6 +385,7 @@ def test_the_tree_of_sums_is_the_same_whoever_has_the_parts(n_parts):
         assert found.text == whole.text
 
 
+@needs_posix
 @pytest.mark.filterwarnings("ignore:The bound was still rising")
 def test_a_new_cluster_goes_on_from_the_checkpoint(tmp_path):
     """All workers are gone with their cluster; another one ends the fit, with the same bytes."""

@@ -208,7 +208,8 @@ def fit(output: Path, report: bool, force: bool, quiet: bool, as_json: bool, **a
     with (
         connected(request.cluster),
         terminal.progress(f"fitting {request.model}", said=True) as update,
-        terminal.warnings_as_notes(),
+        # What is said of links below names them by their ids, and no attribute of the model.
+        terminal.warnings_as_notes(but="violations_.suspicions lists them"),
         refusing(str(request.table)),
     ):
         model = _fitted(request, given, frame if request.cluster is None else on_cluster(frame), update)

@@ -53,7 +53,7 @@ def input_lines(path: Path, given: FitInput) -> InputLines:
         remarks.append(f"left out: {more}; summary.json says why")
     remarks.extend(_links_line(file) for file in given.links)
     remarks.extend(file.line for file in given.authored)
-    known = "without labels and links" if side.is_empty else f"known: {side.summary()}"
+    known = "without labels and links (--label-column, --links)" if side.is_empty else f"known: {side.summary()}"
     return InputLines(lines, remarks, known)
 
 

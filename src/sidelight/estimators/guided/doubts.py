@@ -123,3 +123,16 @@ def warn_of_doubts(scores: HeldOutScores, suspicions: Suspicions | None) -> None
         more = ["…"] if ids is not None and len(ids) > len(pairs) else []
         named = f": {printable('; '.join([*pairs, *more]))};" if pairs else ":"
         warn(f"{scores.link_doubt} Check these pairs again{named} violations_.suspicions lists them.")
+
+
+def warn_of_other_number(asked: int | None, found: int, n_labelled: int) -> None:
+    """Say why there are more or fewer clusters than were asked for."""
+    if asked is None or asked == found:
+        return
+    if asked < n_labelled:
+        warn(f"n_clusters={asked}, but the labels name {n_labelled} classes, and each is a cluster.")
+        return
+    warn(
+        f"n_clusters={asked}, but {count(found, 'cluster')} {'was' if found == 1 else 'were'} found: where there are "
+        "labels, a cluster without any needs evidence. Label a row of it, or leave n_clusters out.",
+    )

@@ -26,7 +26,7 @@ from sidelight.estimators.guided.assignment import (
     log_shares_at,
 )
 from sidelight.estimators.guided.core import Core
-from sidelight.estimators.guided.doubts import HeldOutScores, warn_of_doubts
+from sidelight.estimators.guided.doubts import HeldOutScores, warn_of_doubts, warn_of_other_number
 from sidelight.estimators.guided.guidance import Earlier, Found, Guidance, Request, guide
 from sidelight.estimators.guided.link_beliefs import believe_links
 from sidelight.estimators.guided.numbering import in_earlier_order
@@ -65,7 +65,8 @@ class GuidedMixture(KeptPosterior, TableReader):
     Parameters
     ----------
     n_clusters : int, optional
-        Number of clusters; None finds it. With labels it is never less than the labelled classes.
+        Number of clusters; None finds it. With labels it is never less than the labelled classes, and a cluster without
+        labels still needs evidence: a warning says where there are fewer.
     new_classes : {"auto", False} or int, default "auto"
         How many clusters without labels there may be beside the labelled classes. "auto" finds them; False has none, so
         that every row is of a labelled class.
@@ -319,6 +320,7 @@ class GuidedMixture(KeptPosterior, TableReader):
         self.objectives_, self.objective_ = [-score for score in found.course], -found.score
         self.n_iter_, self.converged_ = len(found.course), True
         warn_of_doubts(found.scores, suspicions)
+        warn_of_other_number(self.n_clusters, self.n_clusters_, len(names))
         self.link_error_ = found.link_error if len(problem.side.must_link) + len(problem.side.cannot_link) else 0.0
 
     def _earlier_labels(self, n_rows: int) -> LabelArray | None:
