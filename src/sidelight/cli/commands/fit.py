@@ -38,6 +38,7 @@ from sidelight.cli.result.summary import (
     trust_lines,
 )
 from sidelight.cli.tables.recipe import Recipe, as_numbers, recipe_columns
+from sidelight.cli.tables.streams import called
 
 if TYPE_CHECKING:
     from sidelight.inference.progress import Progress
@@ -192,10 +193,10 @@ def fit(output: Path, report: bool, force: bool, quiet: bool, as_json: bool, **a
         raise Refusal("--cluster is for a folder of Parquet files; give one, or leave --cluster out.")
     if report and not in_files:
         check_drawing()
-    with terminal.progress(f"reading {request.table}"), terminal.warnings_as_notes():
+    with terminal.progress(f"reading {called(request.table)}"), terminal.warnings_as_notes():
         frame, given = read_fit_input(request)
     check_room(output, _BYTES_PER_ROW * given.side.n_rows + _BYTES_AT_LEAST)
-    told = input_lines(request.table, given)
+    told = input_lines(called(request.table), given)
     for line in (*told.table, *told.remarks, told.known):
         terminal.note(line)
     check_takes(request.model, given.side)
@@ -209,7 +210,7 @@ def fit(output: Path, report: bool, force: bool, quiet: bool, as_json: bool, **a
         connected(request.cluster),
         terminal.progress(f"fitting {request.model}", said=True) as update,
         terminal.warnings_as_notes(),
-        refusing(str(request.table)),
+        refusing(str(called(request.table))),
     ):
         model = _fitted(request, given, frame if request.cluster is None else on_cluster(frame), update)
         if request.cluster is not None:
@@ -220,7 +221,7 @@ def fit(output: Path, report: bool, force: bool, quiet: bool, as_json: bool, **a
         terminal.note(line)
     probability = _probability(model)
     summary = {
-        "table": printable(str(request.table)),
+        "table": printable(str(called(request.table))),
         "model": request.model,
         **summarise(given, model, probability),
         "seconds": round(time.perf_counter() - began, 1),
@@ -364,7 +365,7 @@ def _report(request: FitRequest, given: FitInput, frame: Any, model: Any, notes:
         frame,
         side=given.side,
         ids=given.ids,
-        title=f"Clusters of {printable(request.table.name)}",
+        title=f"Clusters of {printable(called(request.table).name)}",
         notes=notes,
         usage=(f"sidelight predict {_quoted(output)} new.csv -o placed.csv",),
         next_steps=_next_steps(request, output),
