@@ -57,7 +57,7 @@ def test_columns_that_are_converted_are_counted(table, tmp_path):
 
 
 def test_errors_name_a_few(table, tmp_path):
-    table.iloc[:, :] = 1.0
+    table = pd.DataFrame(1.0, index=table.index, columns=table.columns)
     ended = fit(table.assign(label="a"), tmp_path)
     assert ended.exit_code == 2
     assert "and 595 more" in ended.stderr
