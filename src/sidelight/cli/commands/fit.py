@@ -3,7 +3,7 @@
 import shlex
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import numpy as np
@@ -37,11 +37,9 @@ from sidelight.cli.result.summary import (
     summary_table,
     trust_lines,
 )
+from sidelight.cli.steps import Steps
 from sidelight.cli.tables.recipe import Recipe, as_numbers, recipe_columns
 from sidelight.cli.tables.streams import called
-
-if TYPE_CHECKING:
-    from sidelight.inference.progress import Progress
 
 # Size of a result on the disk, roughly: a line of clusters.csv, labels and posterior of each row; and all the rest.
 _BYTES_PER_ROW = 150
@@ -255,22 +253,6 @@ def _recipe(request: FitRequest, given: FitInput, terminal: Terminal) -> Recipe:
 
 def _fitted(request: FitRequest, given: FitInput, frame: Any, update: UpdateProgress) -> Any:
     """Return the fitted model, without the callback that shows progress."""
-    scale = 1 / given.side.n_rows
-    steps = 0
-    began = time.perf_counter()
-
-    def show(progress: "Progress") -> None:
-        nonlocal steps
-        steps += 1
-        if progress.phase == "round":
-            update(detail=f"round {steps} of the experts")
-            return
-        left = ""
-        if progress.phase == "ascent" and most is not None:
-            seconds = (time.perf_counter() - began) / steps * max(most - progress.iteration, 0)
-            left = f", at most {seconds:.0f} s left"
-        update(detail=f"step {steps}, bound {progress.objective * scale:.5g} per row{left}")
-
     model = make_model(
         request.model,
         clusters=request.clusters,
@@ -280,10 +262,10 @@ def _fitted(request: FitRequest, given: FitInput, frame: Any, update: UpdateProg
         kinds=given.features.kinds,
         noise=request.noise,
         only_known_classes=request.only_known_classes,
-        callbacks=[show],
+        callbacks=[],
     )
-    most = model.get_params().get("max_iter")  # of a model whose steps have a limit
-    model.set_params(keep_posterior=True)
+    steps = Steps(model.get_params().get("max_iter"), 1 / given.side.n_rows)
+    model.set_params(keep_posterior=True, callbacks=[lambda progress: update(detail=steps(progress))])
     kept = {} if request.checkpoint is None else {"checkpoint": request.checkpoint}
     model.fit(frame, side=given.side, **kept)
     return model.set_params(callbacks=None)
