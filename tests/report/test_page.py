@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 from sklearn.datasets import load_iris, make_blobs
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from sidelight import BayesianMixture, COPKMeans, LabelledMixture, SideInformation, all_estimators
 from sidelight.exceptions import IgnoredColumnWarning
@@ -311,3 +312,21 @@ def test_rows_as_examples_labels_by_cluster_and_the_next_step():
     assert frame["town"][int(row[1:])] in least.partition("</tr>")[2].partition("</tr>")[0]
     assert "informative_pairs(model, X)" in page
     assert "sidelight ask result" in html_report(model, frame, next_steps=["sidelight ask result"])
+
+
+class Watched(LabelledMixture):
+    """A model that remembers how many threads BLAS had when its labels were asked for."""
+
+    def __getattribute__(self, name):
+        if name == "labels_":
+            used = [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+            super().__getattribute__("__dict__").setdefault("seen", []).extend(used)
+        return super().__getattribute__(name)
+
+
+def test_the_report_keeps_blas_to_one_thread():
+    frame = customers(60)[0]
+    model = Watched(2, random_state=0).fit(frame[["visits"]])
+    with threadpool_limits(2, user_api="blas"):
+        html_report(model, frame[["visits"]])
+    assert model.seen[-1] == 1

@@ -111,8 +111,9 @@ def _learn(rows: _Rows, lesson: Lesson) -> GaussianOpinion:
         return learned
     unknown = np.ones(len(rows.points), dtype=bool)
     unknown[lesson.rows] = False
+    untold = rows.points[unknown]
     for _ in range(_STEPS):
-        believed = softmax(learned.log_joint(rows.points[unknown]), axis=1)
+        believed = softmax(learned.log_joint(untold), axis=1)
         given[unknown] = rows.unlabelled_weight * believed
         learned = _classes(rows, given)
     return learned
@@ -124,10 +125,11 @@ def _classes(rows: _Rows, given: FloatArray) -> GaussianOpinion:
     mass = given.sum(axis=0)
     means = (given.T @ points + _MEAN_ROWS * points.mean(axis=0)) / (mass + _MEAN_ROWS)[:, None]
     counted = np.flatnonzero(given.any(axis=1))
+    chosen, counts = points[counted], given[counted]
     scatters = np.empty((len(mass), q, q))
     for c, mean in enumerate(means):
-        apart = points[counted] - mean
-        scatters[c] = (apart * given[counted, c, None]).T @ apart
+        apart = chosen - mean
+        scatters[c] = (apart * counts[:, c, None]).T @ apart
     prior_rows = rows.prior_rows
     within = (scatters.sum(axis=0) + (q + 2) * np.diag(_WITHIN * rows.variances)) / (mass.sum() + q + 2)
     covariances = (scatters + prior_rows * within) / (mass + prior_rows)[:, None, None]

@@ -17,9 +17,11 @@ class Progress(NamedTuple):
     change : float
         Its rise since the step before; infinite at the first step of a phase.
     phase : str
-        "ascent", or what follows it: "pruning", "settling", "relaxing".
+        "ascent", or what follows it: "pruning", "settling", "relaxing"; "round" for a round of experts.
     start : int
         1 for the first of ``n_init`` starts.
+    most : int or None
+        Rounds of experts at most; None for other steps.
 
     Examples
     --------
@@ -36,6 +38,7 @@ class Progress(NamedTuple):
     change: float
     phase: str = "ascent"
     start: int = 1
+    most: int | None = None
 
 
 Callback = Callable[[Progress], object]

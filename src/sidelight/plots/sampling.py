@@ -61,11 +61,16 @@ def choose_rows(n: int, first: list[IntArray], most: int, random: np.random.Rand
     """Return at most ``most`` of n rows, in order: those of ``first``, list by list, then others at random."""
     if n <= most:
         return np.arange(n)
-    chosen = np.empty(0, dtype=np.int64)
-    for wanted in (*first, np.arange(n)):
-        new = np.setdiff1d(wanted, chosen)
-        room = most - len(chosen)
-        if len(new) > room:
-            new = random.choice(new, room, replace=False)
-        chosen = np.union1d(chosen, new)
-    return chosen
+    taken = np.zeros(n, dtype=bool)
+    room = most
+    for wanted in first:
+        room -= _take(taken, np.unique(wanted[~taken[wanted]]), room, random)
+    _take(taken, np.flatnonzero(~taken), room, random)
+    return np.flatnonzero(taken)
+
+
+def _take(taken: BoolArray, new: IntArray, room: int, random: np.random.RandomState) -> int:
+    """Mark rows as taken, at random as many as there is room for; return their number."""
+    drawn = random.choice(new, room, replace=False) if len(new) > room else new
+    taken[drawn] = True
+    return len(drawn)

@@ -5,6 +5,7 @@ from importlib.resources import files
 from typing import Any
 
 from sidelight._wording import count, grouped, listed, percent
+from sidelight.inference.executors.threads import one_blas_thread
 from sidelight.plots.figures import cluster_colours, require_matplotlib
 from sidelight.report.annotators import annotators_part
 from sidelight.report.content import Content, align_side, read_content
@@ -88,8 +89,10 @@ def html_report(
     require_matplotlib()
     rows = len(model.labels_) if hasattr(model, "labels_") else X.shape[0]
     known = align_side(side, ids, rows)
-    content = read_content(model, X, known, ids, title, notes, usage, next_steps)
-    pictures = draw_pictures(model, X, known, content.profiles)
+    # Its matrices are small: more threads of BLAS would wait for each other, which takes time of the processor.
+    with one_blas_thread():
+        content = read_content(model, X, known, ids, title, notes, usage, next_steps)
+        pictures = draw_pictures(model, X, known, content.profiles)
     return write_page(content, pictures)
 
 

@@ -11,6 +11,7 @@ import sys
 import threading
 import zipfile
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -114,6 +115,37 @@ def test_standard_input(name):
     command = [sys.executable, "-c", script, name]
     ran = subprocess.run(command, input=FRAME.to_csv(index=False), capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == str(FRAME["name"].tolist())
+
+
+def test_messages_and_report_name_standard_input(tmp_path):
+    numbers = "\n".join(f"{n % 7},{n % 2 * 9}" for n in range(40))
+    command = [sys.executable, "-m", "sidelight", "fit", "-", "-o", "out", "--model", "labelled", "--clusters", "2"]
+    ran = subprocess.run(command, input=f"a,b\n{numbers}\n", cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "standard input: 40 rows." in ran.stderr
+    assert "<h1>Clusters of standard input</h1>" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+
+
+STREAMED = ["table.csv.gz", "table.csv.zip", "table.csv.bz2", "table.tsv.xz", "table.parquet", "table.feather"]
+STREAMED += ["table.parquet.gz", "table.xlsx"]
+
+
+@pytest.mark.parametrize("name", STREAMED)
+def test_a_stream_may_hold_every_kind_of_file(tmp_path, name):
+    WRITERS[name](tmp_path / name)
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=lambda: (tmp_path / "pipe").write_bytes((tmp_path / name).read_bytes()))
+    writer.start()
+    file = open_table(tmp_path / "pipe")
+    writer.join()
+    table = file.read(file.header)
+    assert row_ids(file, table, "name").tolist() == FRAME["name"].tolist()
+
+
+def test_a_compressed_file_whose_name_is_not_utf_8(tmp_path):
+    path = os.fsencode(tmp_path) + b"/n\xff.csv.gz"
+    with open(path, "wb") as file:  # noqa: PTH123 (a path of bytes)
+        file.write(gzip.compress(FRAME.to_csv(index=False).encode()))
+    assert open_table(Path(os.fsdecode(path))).header == ("name", "size", "colour")
 
 
 def test_blank_lines_before_the_header(tmp_path):

@@ -3,7 +3,7 @@
 import shlex
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import numpy as np
@@ -37,10 +37,9 @@ from sidelight.cli.result.summary import (
     summary_table,
     trust_lines,
 )
+from sidelight.cli.steps import Steps
 from sidelight.cli.tables.recipe import Recipe, as_numbers, recipe_columns
-
-if TYPE_CHECKING:
-    from sidelight.inference.progress import Progress
+from sidelight.cli.tables.streams import called
 
 # Size of a result on the disk, roughly: a line of clusters.csv, labels and posterior of each row; and all the rest.
 _BYTES_PER_ROW = 150
@@ -192,10 +191,10 @@ def fit(output: Path, report: bool, force: bool, quiet: bool, as_json: bool, **a
         raise Refusal("--cluster is for a folder of Parquet files; give one, or leave --cluster out.")
     if report and not in_files:
         check_drawing()
-    with terminal.progress(f"reading {request.table}"), terminal.warnings_as_notes():
+    with terminal.progress(f"reading {called(request.table)}"), terminal.warnings_as_notes():
         frame, given = read_fit_input(request)
     check_room(output, _BYTES_PER_ROW * given.side.n_rows + _BYTES_AT_LEAST)
-    told = input_lines(request.table, given)
+    told = input_lines(called(request.table), given)
     for line in (*told.table, *told.remarks, told.known):
         terminal.note(line)
     check_takes(request.model, given.side)
@@ -210,7 +209,7 @@ def fit(output: Path, report: bool, force: bool, quiet: bool, as_json: bool, **a
         terminal.progress(f"fitting {request.model}", said=True) as update,
         # What is said of links below names them by their ids, and no attribute of the model.
         terminal.warnings_as_notes(but="violations_.suspicions lists them"),
-        refusing(str(request.table)),
+        refusing(str(called(request.table))),
     ):
         model = _fitted(request, given, frame if request.cluster is None else on_cluster(frame), update)
         if request.cluster is not None:
@@ -221,7 +220,7 @@ def fit(output: Path, report: bool, force: bool, quiet: bool, as_json: bool, **a
         terminal.note(line)
     probability = _probability(model)
     summary = {
-        "table": printable(str(request.table)),
+        "table": printable(str(called(request.table))),
         "model": request.model,
         **summarise(given, model, probability),
         "seconds": round(time.perf_counter() - began, 1),
@@ -255,22 +254,6 @@ def _recipe(request: FitRequest, given: FitInput, terminal: Terminal) -> Recipe:
 
 def _fitted(request: FitRequest, given: FitInput, frame: Any, update: UpdateProgress) -> Any:
     """Return the fitted model, without the callback that shows progress."""
-    scale = 1 / given.side.n_rows
-    steps = 0
-    began = time.perf_counter()
-
-    def show(progress: "Progress") -> None:
-        nonlocal steps
-        steps += 1
-        if progress.phase == "round":
-            update(detail=f"round {steps} of the experts")
-            return
-        left = ""
-        if progress.phase == "ascent" and most is not None:
-            seconds = (time.perf_counter() - began) / steps * max(most - progress.iteration, 0)
-            left = f", at most {seconds:.0f} s left"
-        update(detail=f"step {steps}, bound {progress.objective * scale:.5g} per row{left}")
-
     model = make_model(
         request.model,
         clusters=request.clusters,
@@ -280,10 +263,10 @@ def _fitted(request: FitRequest, given: FitInput, frame: Any, update: UpdateProg
         kinds=given.features.kinds,
         noise=request.noise,
         only_known_classes=request.only_known_classes,
-        callbacks=[show],
+        callbacks=[],
     )
-    most = model.get_params().get("max_iter")  # of a model whose steps have a limit
-    model.set_params(keep_posterior=True)
+    steps = Steps(model.get_params().get("max_iter"), 1 / given.side.n_rows)
+    model.set_params(keep_posterior=True, callbacks=[lambda progress: update(detail=steps(progress))])
     kept = {} if request.checkpoint is None else {"checkpoint": request.checkpoint}
     model.fit(frame, side=given.side, **kept)
     return model.set_params(callbacks=None)
@@ -365,7 +348,7 @@ def _report(request: FitRequest, given: FitInput, frame: Any, model: Any, notes:
         frame,
         side=given.side,
         ids=given.ids,
-        title=f"Clusters of {printable(request.table.name)}",
+        title=f"Clusters of {printable(called(request.table).name)}",
         notes=notes,
         usage=(f"sidelight predict {_quoted(output)} new.csv -o placed.csv",),
         next_steps=_next_steps(request, output),

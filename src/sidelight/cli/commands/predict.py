@@ -22,6 +22,7 @@ from sidelight.cli.tables.arrow_columns import with_plain_text
 from sidelight.cli.tables.files import TableFile, check_columns, open_table, row_ids
 from sidelight.cli.tables.folders import ParquetFolder
 from sidelight.cli.tables.recipe import Recipe, check_recipe_columns, recipe_frame
+from sidelight.cli.tables.streams import called
 
 _ROWS_AT_ONCE = 50_000
 
@@ -71,7 +72,7 @@ def predict(
     terminal = Terminal(quiet=quiet, as_json=as_json)
     check_table_output(output, force=force, as_json=as_json)
     opened = open_result(result)
-    with terminal.progress(f"reading {table}"), terminal.warnings_as_notes():
+    with terminal.progress(f"reading {called(table)}"), terminal.warnings_as_notes():
         file = open_table(table, encoding)
         if id_column is not None:
             check_columns(file, {id_column: "--id-column"})

@@ -62,10 +62,17 @@ def _write(file: "WritesText", assignment: Assignment, more: dict[str, dict[int,
             labels,
             [names[label] for label in labels],
             [f"{probability:.4f}" for probability in assignment.probability[part].tolist()],
-            *([cells.get(row, "") for row in range(start, start + len(labels))] for cells in more.values()),
+            *(_cells_of(cells, start, len(labels)) for cells in more.values()),
             strict=True,
         )
         writer.writerows(([escaped(cell) for cell in row] for row in rows) if escape else rows)
+
+
+def _cells_of(cells: dict[int, str], start: int, n: int) -> list[str]:
+    """Return the cells of consecutive rows, most of which have none."""
+    if not cells:
+        return [""] * n
+    return [cells.get(row, "") for row in range(start, start + n)]
 
 
 def escaped(cell: Any) -> Any:

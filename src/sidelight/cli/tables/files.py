@@ -14,7 +14,7 @@ from sidelight.cli.tables.arrow_columns import converted, with_plain_text
 from sidelight.cli.tables.csv import distinct_names, open_csv
 from sidelight.cli.tables.folders import open_folder
 from sidelight.cli.tables.spreadsheets import read_spreadsheet
-from sidelight.cli.tables.streams import STANDARD_INPUT, StoredTable, stored_table
+from sidelight.cli.tables.streams import STANDARD_INPUT, StoredTable, called, stored_table
 
 _PARQUET = (".parquet", ".pq")
 _FEATHER = (".feather", ".arrow", ".ipc")
@@ -152,7 +152,7 @@ def open_table(path: Path, encoding: str = "utf-8") -> TableFile:
     if path.is_dir():
         return open_folder(path)
     stored = stored_table(path)
-    shown = Path("standard input") if path == STANDARD_INPUT else path
+    shown = called(path)
     if stored.suffix in _OTHER_SPREADSHEETS:
         raise Refusal(f"{shown} is a spreadsheet; save it as .xlsx or as CSV (UTF-8) first.")
     if stored.suffix in _JSON:

@@ -25,7 +25,17 @@ _DAMAGES = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, N
 _BLOCK = 1 << 20
 # What no text holds, in UTF-16 neither; and the endings of files that are not text.
 _HOLE = bytes(1 << 12)
-_MAY_HAVE_HOLES = frozenset({".parquet", ".pq", ".feather", ".arrow", ".ipc", ".xlsx", ".xlsm"})
+_MAY_HAVE_HOLES = frozenset({".parquet", ".pq", ".feather", ".arrow", ".ipc", ".xlsx", ".xlsm", ".zip"})
+# What a stream begins with that is no text, and the ending of its kind: a stream has no name that says it.
+_SIGNS = {
+    b"\x1f\x8b": ".gz",
+    b"BZh": ".bz2",
+    b"\xfd7zXZ\x00": ".xz",
+    b"PAR1": ".parquet",
+    b"ARROW1": ".feather",
+    b"PK\x03\x04": ".zip",
+}
+_SHEETS = "xl/workbook.xml"
 # Folders that macOS puts into archives.
 _NOT_TABLES = ("__MACOSX/", ".")
 
@@ -38,26 +48,34 @@ class StoredTable:
     suffix: str
 
 
+def called(path: Path) -> Path:
+    """Return what messages call a table: its path, or standard input."""
+    return Path("standard input") if path == STANDARD_INPUT else path
+
+
 def stored_table(path: Path) -> StoredTable:
     """Return where the bytes of a table are: the file itself, or a copy of what a stream or an archive holds."""
-    suffix = path.suffix.lower()
     if path != STANDARD_INPUT:
         _refuse_endless(path)
     # pyarrow opens no file whose name is not UTF-8.
     if path == STANDARD_INPUT or not stat.S_ISREG(path.stat().st_mode) or not _is_utf8(str(path)):
         with _source(path) as source:
-            shown, ending = (Path("standard input"), ".csv") if path == STANDARD_INPUT else (path, suffix)
-            return _copied(shown, source, ending)
-    inner = Path(path.stem).suffix.lower()
+            copy = _copied(called(path), source, path.suffix.lower())
+        return _unpacked(called(path), copy)
+    return _unpacked(path, StoredTable(path, path.suffix.lower()))
+
+
+def _unpacked(shown: Path, stored: StoredTable) -> StoredTable:
+    """Return a table, or what it holds where it is compressed."""
     try:
-        if suffix in _OPENERS:
-            with _OPENERS[suffix](path) as source:
-                return _copied(path, source, inner)
-        if suffix == ".zip":
-            return _from_archive(path)
+        if stored.suffix in _OPENERS:
+            with _OPENERS[stored.suffix](stored.path) as source:
+                return _copied(shown, source, Path(shown.stem).suffix.lower())
+        if stored.suffix == ".zip":
+            return _from_archive(shown, stored)
     except _DAMAGES as error:
-        raise Refusal(f"{path} cannot be unpacked: {one_line(error)}; get a copy that is whole.") from error
-    return StoredTable(path, suffix)
+        raise Refusal(f"{shown} cannot be unpacked: {one_line(error)}; get a copy that is whole.") from error
+    return stored
 
 
 def _refuse_endless(path: Path) -> None:
@@ -81,24 +99,31 @@ def _is_utf8(name: str) -> bool:
     return True
 
 
-def _from_archive(path: Path) -> StoredTable:
-    with zipfile.ZipFile(path) as archive:
+def _from_archive(shown: Path, stored: StoredTable) -> StoredTable:
+    with zipfile.ZipFile(stored.path) as archive:
         names = [name for name in archive.namelist() if not name.endswith("/") and not name.startswith(_NOT_TABLES)]
+        if _SHEETS in names:
+            with stored.path.open("rb") as whole:
+                return _copied(shown, whole, ".xlsx")
         if len(names) != 1:
-            raise Refusal(f"{path} holds {len(names)} files; it must hold one table. Unpack it, and name the table.")
+            raise Refusal(f"{shown} holds {len(names)} files; it must hold one table. Unpack it, and name the table.")
         with archive.open(names[0]) as source:
-            return _copied(path, source, Path(names[0]).suffix.lower())
+            return _copied(shown, source, Path(names[0]).suffix.lower())
 
 
-def _copied(path: Path, source: Any, suffix: str) -> StoredTable:
+def _copied(shown: Path, source: Any, suffix: str) -> StoredTable:
+    """Copy a stream into a file; what it begins with says what it is where its name has no ending."""
+    block = source.read(_BLOCK)
+    suffix = suffix or next((ending for sign, ending in _SIGNS.items() if block.startswith(sign)), ".csv")
     folder = Path(mkdtemp(prefix="sidelight-"))
     stored = StoredTable(folder / f"table{suffix}", suffix)
     weakref.finalize(stored, shutil.rmtree, folder, ignore_errors=True)
     with stored.path.open("wb") as file:
-        while block := source.read(_BLOCK):
+        while block:
             if suffix not in _MAY_HAVE_HOLES:
-                refuse_hole(path, block)
+                refuse_hole(shown, block)
             file.write(block)
+            block = source.read(_BLOCK)
     return stored
 
 

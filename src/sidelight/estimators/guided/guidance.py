@@ -178,24 +178,26 @@ def guide(
         memberships = clusters_without_statements(cells, schema, view, random)
     clusters = np.unique(memberships.argmax(axis=1), return_inverse=True)[1]
     experts = experts_of(view, memberships, random)
+    wanted = new_classes if n_clusters is None else max(n_clusters - n_labels, 0)
+    looks_for_new = n_labels > 0 and wanted is not False and wanted != 0
+    from_labels = _ROUNDS if len(statements.pairs) else 1
+    rounds = from_labels if n_labels else _ROUNDS_AFTER_TRIALS
+    most = 2 * rounds if looks_for_new else rounds
     told: list[float] = []
 
     def tell(score: float) -> None:
         change = score - told[-1] if told else float("inf")
         told.append(score)
         for callback in callbacks:
-            callback(Progress(len(told), score, change, "round"))
+            callback(Progress(len(told), score, change, "round", most=most))
 
     def turns(start: Targets, n_classes: int) -> Round:
-        from_labels = _ROUNDS if len(statements.pairs) else 1
-        rounds = from_labels if n_labels else _ROUNDS_AFTER_TRIALS
         return take_turns(view, statements, start, n_classes, experts, rounds, link_confidence, random, tell)
 
     if n_labels:
         labelled = Targets(side.labels, weights)
         best = turns(labelled, n_labels)
-        wanted = new_classes if n_clusters is None else max(n_clusters - n_labels, 0)
-        if wanted is not False and wanted != 0:
+        if looks_for_new:
             best = _with_new_classes(view, statements, best, clusters, wanted, labelled, turns)
     else:
         if n_clusters is None and len(np.unique(statements.same)) < 2:
