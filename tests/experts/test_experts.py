@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.stats import multivariate_t
-from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
 from sidelight.experts import (
@@ -33,7 +33,7 @@ VIEW = View(POINTS, POINTS)
 MEMBERSHIPS = np.where(Y[:, None] == np.arange(3), 0.9, 0.05)
 EXPERTS = (
     LinearExpert(),
-    ForestExpert(n_trees=30),
+    ForestExpert(),
     NeighbourExpert.of(VIEW),
     DendrogramExpert.of(VIEW, np.random.RandomState(0), n_trees=2),
     GaussianExpert("labelled Gaussians", 0.1, unlabelled_weight=0.0),
@@ -94,9 +94,13 @@ def test_linear_is_logistic_regression():
 
 def test_a_forest_as_arrays_answers_as_scikit_learns():
     known = lesson()
-    model = ExtraTreesClassifier(20, random_state=0).fit(POINTS[known.rows], known.codes)
-    learned = _as_arrays(model, 3, np.full(3, 1 / 3), trust=1.0)
-    np.testing.assert_allclose(learned.probabilities(VIEW), model.predict_proba(POINTS), rtol=1e-12)
+    grown = [
+        grow(20, random_state=0).fit(POINTS[known.rows], known.codes)
+        for grow in (ExtraTreesClassifier, RandomForestClassifier)
+    ]
+    learned = _as_arrays(grown, 3, np.full(3, 1 / 3), trust=1.0)
+    expected = np.mean([model.predict_proba(POINTS) for model in grown], axis=0)
+    np.testing.assert_allclose(learned.probabilities(VIEW), expected, rtol=1e-12)
 
 
 def test_spreading_solves_the_criterion_and_leaves_rows_out_exactly():

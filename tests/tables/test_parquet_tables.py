@@ -156,6 +156,8 @@ def test_rare_cells_decide_the_kinds_of_large_tables(tmp_path, monkeypatch):
     frame = mixed(5000).assign(
         rare=np.where(np.arange(5000) == 4321, 1.0, 0.0), grade=random.choice([1, 2, 5], size=5000, p=[0.2, 0.2, 0.6])
     )
+    frame["hours"] = frame["grade"].astype(float)
+    frame.loc[1235, "hours"] = 2.5
     frame.loc[1234, "grade"] = 4
     frame.loc[17, "name"] = "violet"
     frame.loc[18, "count"] = -1
@@ -167,7 +169,9 @@ def test_rare_cells_decide_the_kinds_of_large_tables(tmp_path, monkeypatch):
     found, whole = learn_schema(as_frame(sample), "auto"), learn_schema(as_frame(frame), "auto")
     assert found.categories == whole.categories
     assert "ignored" not in found.kinds
-    assert found.kinds[frame.columns.get_loc("count")] == whole.kinds[frame.columns.get_loc("count")]
+    for name in ("count", "grade", "hours"):
+        assert found.kinds[frame.columns.get_loc(name)] == whole.kinds[frame.columns.get_loc(name)]
+    assert whole.kinds[frame.columns.get_loc("hours")] == "gaussian"
 
 
 def test_rows_of_an_array_that_show_something_new():

@@ -140,8 +140,23 @@ class TestKindsOfColumns:
         assert columns.kinds == ("gaussian", "atom", "ignored", "atom", "ignored")
         assert columns.usual == (None, 5.0, None, 1.0, None)
 
+    def test_integers_with_gaps_are_integers_in_every_frame(self):
+        random = np.random.default_rng(0)
+        columns = {"member": random.integers(2, size=60).tolist(), "grade": random.choice([1, 1, 4, 5], 60).tolist()}
+        for name in columns:
+            columns[name][7] = None
+        pandas, polars = pd.DataFrame(columns), pl.DataFrame(columns)
+        assert {dtype.kind for dtype in pandas.dtypes} == {"f"}
+        assert learn_schema(pandas, "auto").kinds == learn_schema(polars, "auto").kinds == ("bernoulli", "ordinal")
+
+    def test_whole_floats_of_many_values_stay_numbers(self):
+        """New rows may hold fractions."""
+        visits = pd.DataFrame({"visits": np.random.default_rng(0).geometric(0.1, size=60) - 1.0})
+        assert learn_schema(visits, "auto").kinds == ("gaussian",)
+        assert learn_schema(visits.astype(int), "auto").kinds == ("negative_binomial",)
+
     def test_what_is_said_goes_before_what_is_seen(self):
-        X = np.array([[3.0, 1.0, 7.0], [5.0, 0.0, 2.0], [3.0, NAN, 1.0]])
+        X = np.array([[3.0, 1.5, 7.0], [5.0, 0.0, 2.0], [3.0, NAN, 1.0]])
         table, columns = read(X, {0: "categorical", 2: "poisson"})
         assert columns.kinds == ("categorical", "gaussian", "poisson")
         np.testing.assert_array_equal(table[:, 0], [0.0, 1.0, 0.0])
@@ -307,7 +322,7 @@ class TestDates:
             np.testing.assert_allclose(table, [[1.5, 6.5], [NAN, NAN], [-0.01, 23.01]], rtol=1e-12)
 
     def test_dates_and_numbers_do_not_stand_for_each_other(self):
-        dates, numbers = pl.DataFrame({"x": [datetime.date(2020, 1, 3)]}), pl.DataFrame({"x": [18264.0]})
+        dates, numbers = pl.DataFrame({"x": [datetime.date(2020, 1, 3)]}), pl.DataFrame({"x": [18264.5]})
         with pytest.raises(ValueError, match="column 'x' is to be gaussian, but holds dates; give it the family 'dat"):
             learn_schema(dates, "gaussian")
         with pytest.raises(ValueError, match="column 'x' is to be date, but holds numbers; make them dates"):

@@ -6,7 +6,7 @@ expert        what an expert is: it learns from rows whose class is known, and g
 view          the table as experts see it: features on common scales, and few coordinates
 folds         which rows are held out together
 linear        multinomial logistic regression
-forest        extremely randomised trees
+forest        trees, half of them extremely randomised
 neighbours    labels that spread over a graph of neighbours
 dendrograms   Ward's trees, read through the labels
 clusters      clusters found without labels, read through the labels

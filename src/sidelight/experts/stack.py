@@ -18,7 +18,7 @@ from sidelight._typing import BoolArray, FloatArray, IntArray
 LABEL_ERROR = 0.001
 # Strength of the prior weights: with many statements, and what is added with one for each class. Opinions held out are
 # those of experts that have learned from fewer statements; where there are few of them this matters more.
-_STRENGTH, _MORE_WITH_FEW = 0.2, 5.0
+_STRENGTH, _MORE_WITH_FEW = 0.2, 2.5
 _LEAST_LOG_WEIGHT, _MOST_LOG_WEIGHT = np.log(1e-3), np.log(5.0)
 # How much less a sure expert counts before it is judged: its weight falls with this power of its sureness, and with
 # half of that where there are so many statements for each class.

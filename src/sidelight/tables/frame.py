@@ -9,12 +9,14 @@ from typing import Any, NamedTuple
 import narwhals as nw
 import numpy as np
 
-from sidelight._typing import AnyArray, BoolArray, IntArray
+from sidelight._typing import AnyArray, BoolArray, FloatArray, IntArray
 from sidelight.tables.usual_values import MOST_CELLS, rows_to_look_at
 from sidelight.tables.validation import as_frame, column_label
 
 # pandas' own marks of a missing value; pandas is not a dependency.
 _MISSING_TYPES = ("NAType", "NaTType")
+# Floats that are whole are taken for integers if they have at most this many values.
+_MOST_WHOLE = 10
 # Of an array with many columns fewer rows are looked at, so that this many cells are held in memory; but no fewer rows.
 _MOST_CELLS, _LEAST_ROWS = 10_000_000, 1_000
 
@@ -109,7 +111,8 @@ def _from_series(series: "nw.Series[Any]") -> RawColumn:
     if kind.is_temporal():
         return _from_times(label, series)
     if kind.is_float():
-        return RawColumn(label, series.to_numpy(), "numbers")
+        values = series.to_numpy()
+        return RawColumn(label, values, "integers" if few_whole_numbers(values) else "numbers")
     if kind.is_numeric() or kind == nw.Boolean:
         holds = "booleans" if kind == nw.Boolean else "integers" if kind.is_integer() else "numbers"
         return RawColumn(label, series.cast(nw.Float64).to_numpy(), holds)
@@ -123,6 +126,17 @@ def _from_series(series: "nw.Series[Any]") -> RawColumn:
     raise ValueError(
         f"X: {label} holds {kind}, which no family describes; leave it out, or turn it into columns of numbers or text."
     )
+
+
+def few_whole_numbers(values: FloatArray) -> bool:
+    """Say whether floats are whole numbers of few values: pandas makes such columns of integers and booleans with gaps.
+
+    Floats of many values stay numbers, also where all that are seen are whole: further rows may hold fractions.
+    """
+    observed = values[~np.isnan(values)]
+    if not observed.size or not np.isfinite(observed).all() or (observed != np.rint(observed)).any():
+        return False
+    return len(np.unique(observed)) <= _MOST_WHOLE
 
 
 def _text(series: "nw.Series[Any]") -> AnyArray:

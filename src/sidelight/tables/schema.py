@@ -87,13 +87,13 @@ def learn_schema(X: Any, family: FamilyChoice) -> Schema:
 
     A Gaussian is what a column of numbers is taken for, or an atom where one value is frequent. That holds for whole
     arrays of numbers, integers too: an array does not say what its columns mean. A frame does: each kind says which of
-    its columns it recognises (:meth:`~sidelight.tables.kinds.ColumnKind.recognises`). Text is categorical, booleans
-    are Bernoulli, floats are Gaussian or atoms, categories with an order are ordinal and dates are dates. Integers that
-    are 0 and 1 only are Bernoulli; others are what has most evidence: counts (Poisson, or negative binomial where they
-    vary more) if they start at 0 and are small, ordinal if they have few values, and Gaussian. Arrays of objects or
-    strings are taken column by column, as frames are. Of large arrays of numbers some rows are looked at. More than 20
-    columns of counts, or more than 100 atoms, become Gaussian
-    (:attr:`~sidelight.tables.kinds.ColumnKind.most_columns`).
+    its columns it recognises (:meth:`~sidelight.tables.kinds.ColumnKind.recognises`). Text is categorical, booleans are
+    Bernoulli, floats are Gaussian or atoms, categories with an order are ordinal and dates are dates. Integers that are
+    0 and 1 only are Bernoulli; others are what has most evidence: counts (Poisson, or negative binomial where they vary
+    more) if they start at 0 and are small, ordinal if they have few values, and Gaussian. Floats that are whole numbers
+    of few values are taken for integers. Arrays of objects or strings are taken column by column, as frames are. Of
+    large arrays of numbers some rows are looked at. More than 20 columns of counts, or more than 100 atoms, become
+    Gaussian (:attr:`~sidelight.tables.kinds.ColumnKind.most_columns`).
 
     Columns that hold one value only, or none, say nothing about clusters. They are left out, with a warning that names
     them; a table of constant columns keeps them.

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from sidelight._typing import AnyArray, BoolArray, FloatArray, IntArray
+from sidelight.tables.frame import few_whole_numbers
 from sidelight.tables.usual_values import MOST_CELLS
 
 # Of a frame with more rows than this, some are looked at; of an array, rows are looked at in any case.
@@ -28,8 +29,15 @@ def frame_shows_new(few: Any) -> Callable[[Any], Any] | None:
 
     None where no column can hold anything new that matters: numbers that vary are known well enough by some of them.
     """
-    names = [name for name in few.columns if few[name].dtype.kind not in "fmM" or few[name].nunique() < 2]
+    names = [name for name in few.columns if _may_show_new(few[name])]
     return partial(_new_rows, few=few[names]) if names else None
+
+
+def _may_show_new(column: Any) -> bool:
+    """Say whether other cells may change what a column is: not those of numbers or times that vary."""
+    if column.dtype.kind not in "fmM" or column.nunique() < 2:
+        return True
+    return column.dtype.kind == "f" and few_whole_numbers(column.to_numpy(dtype=float, na_value=np.nan))
 
 
 def _new_rows(part: Any, few: Any) -> Any:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import log_softmax, softmax
+from sklearn.ensemble import ExtraTreesClassifier
 
 from sidelight._typing import FloatArray
 from sidelight.estimators.guided.rounds import Round, Statements, linked_shares
@@ -30,13 +31,15 @@ class Pupil(NamedTuple):
 
 PUPILS = (
     Pupil(LinearExpert("linear pupil"), 0.2),
-    Pupil(ForestExpert("forest pupil"), 0.4),
+    Pupil(ForestExpert("forest pupil", growers=(ExtraTreesClassifier,)), 0.4),
     Pupil(GaussianExpert("Gaussian pupil", 0.1, unlabelled_weight=0.0), 0.1),
 )
 # How much less the teachers count where pupils count fully.
 _TEACHERS_LESS = 0.6
-# With this many statements for each class, pupils count half.
-_STATEMENTS = 10.0
+# With this many links for each class, pupils count half. A label counts as so many links: it teaches the other experts
+# sooner what they need.
+_LINKS = 10.0
+_LINKS_OF_A_LABEL = 2.5
 # How much a row counts whose class is believed with certainty.
 _BELIEVED = 0.2
 _FOLDS = 2
@@ -48,8 +51,8 @@ def with_pupils(view: View, statements: Statements, teachers: Round, random: np.
     """Let pupils learn from what the experts of a round believe, and join them."""
     n_classes = teachers.log_shares.shape[1]
     lesson = _beliefs(teachers, statements, random)
-    n_statements = len(statements.pairs) + np.count_nonzero(statements.codes >= 0)
-    part = _STATEMENTS * n_classes / (_STATEMENTS * n_classes + n_statements)
+    n_links = len(statements.pairs) + _LINKS_OF_A_LABEL * np.count_nonzero(statements.codes >= 0)
+    part = _LINKS * n_classes / (_LINKS * n_classes + n_links)
     opinions = [pupil.expert.consult(view, lesson, random) for pupil in PUPILS]
     spoken = np.array([teachers.log_shares, *(floored(opinion.held_out) for opinion in opinions)])
     weights = part * np.array([pupil.weight for pupil in PUPILS])
