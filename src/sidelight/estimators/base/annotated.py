@@ -19,6 +19,7 @@ from sidelight.couplings.annotators import (
     agreed_pairs,
     annotated_rows,
     annotator_report,
+    integrated,
     resolve,
     statement_graph,
 )
@@ -162,7 +163,9 @@ class AnnotatedFit(MixtureEstimator):
         if self.components_have_classes:
             graph = statement_graph(side)
             n_classes = int(classes.max()) + 1
-            coupling = annotated_rows(graph, counted, classes=classes, allocation=np.eye(n_classes)[classes])
+            coupling = integrated(
+                annotated_rows(graph, counted, classes=classes, allocation=np.eye(n_classes)[classes])
+            )
         else:
             graph = statement_graph(side, labels_as_statements=True)
             allocation = _first_allocation(classes, n_components, max(len(side.label_names), 1))
@@ -199,7 +202,8 @@ class AnnotatedFit(MixtureEstimator):
         (part,) = mixture.expect_coupled(state)
         (assigned,) = mixture.assign_coupled(state)
         used: Reliability = part.counts.used
-        beliefs = Beliefs(assigned.posterior @ used.allocation, part.counts.same, used, coupling.prior)
+        mixtures = coupling.mixtures(part.counts)
+        beliefs = Beliefs(assigned.posterior @ used.allocation, part.counts.same, used, mixtures, coupling.prior)
         names = class_names(side, used.allocation.shape[1])
         self.annotation_report_ = annotator_report(coupling.graph, beliefs, side, names)
         self.annotators_ = self.annotation_report_.annotators
