@@ -40,6 +40,8 @@ class StatementCounts(NamedTuple):
         That of the E-step.
     same : (q,)
         Probability that the rows of each judged pair share a class.
+    stated : float
+        Log probability of the statements given the table, with the reliabilities that were used.
     states : tuple of (states,) arrays
         Probabilities of counts, where these are summed over.
     """
@@ -48,6 +50,7 @@ class StatementCounts(NamedTuple):
     pairs: FloatArray
     used: Reliability
     same: FloatArray
+    stated: float
     states: tuple[FloatArray, ...] = ()
 
 
@@ -137,6 +140,10 @@ class AnnotatedRows:
         scores += self.node_sums @ (self._row_scales[:, None] * log_density)
         return scores, within
 
+    def evidence_of_table(self, scores: FloatArray) -> float:
+        """Return the log evidence of the rows without statements, from scores (g, classes) of the nodes."""
+        return float(np.where(self._alone, self.draws, 1.0) @ logsumexp(scores, axis=1))
+
     def step(
         self, log_likelihood: FloatArray, log_weights: FloatArray, used: Reliability, memory: Any
     ) -> AnnotatedEStep:
@@ -144,6 +151,7 @@ class AnnotatedRows:
         logs = self.prior.expected_logs(used)
         by_class = self._row_scales[:, None] * (self.graph.said @ logs.confusion.T)
         scores, within = self.scores(log_likelihood, log_weights)
+        of_table = self.evidence_of_table(scores)
         scores += self.node_sums @ (by_class if self.classes is not None else by_class @ used.allocation.T)
         if self.noise:
             scores[:, -1] = -np.inf
@@ -157,7 +165,11 @@ class AnnotatedRows:
             own = logsumexp(scores[self._weighted_alone], axis=1)
             evidence += float((self.draws[self._weighted_alone] - 1.0) @ own)
         counts = StatementCounts(
-            np.asarray((self._said.T @ posterior).T), self.graph.pair_counts(found.same), used, found.same
+            np.asarray((self._said.T @ posterior).T),
+            self.graph.pair_counts(found.same),
+            used,
+            found.same,
+            evidence - of_table,
         )
         return AnnotatedEStep(posterior, self.draws @ found.marginals, evidence, counts, found.messages or ())
 

@@ -80,6 +80,7 @@ class IntegratedRows(AnnotatedRows):
     ) -> AnnotatedEStep:
         """Return the E-step of the rows from their log densities (rows, components); it does not depend on ``used``."""
         scores, within = self.scores(log_likelihood, log_weights)
+        of_table = self.evidence_of_table(scores)
         logs = np.where(self.prior.certain, self.prior.expected_logs(self.start).confusion, 0.0)
         scores += self.node_sums @ (self.graph.said @ logs.T)
         n_edges = len(self.counted.edges)
@@ -95,19 +96,16 @@ class IntegratedRows(AnnotatedRows):
                 same + one.same,
                 log_partition + one.log_partition,
             )
-        return self._found(marginals, self.graph.of_judgements(same), log_partition, within, sums)
-
-    def _found(
-        self, marginals: FloatArray, same: FloatArray, evidence: float, within: FloatArray | None, sums: list[Summed]
-    ) -> AnnotatedEStep:
-        assert self.classes is not None
         posterior = marginals[self.graph.node_of_row]
         if within is not None:
             posterior = within * posterior[:, self.classes]
+        counts = self._counts(posterior, self.graph.of_judgements(same), log_partition - of_table, sums)
+        return AnnotatedEStep(posterior, self.draws @ marginals, log_partition, counts, ())
+
+    def _counts(self, posterior: FloatArray, same: FloatArray, stated: float, sums: list[Summed]) -> StatementCounts:
         labels, pairs = np.asarray((self.graph.said.T @ posterior).T), self.graph.pair_counts(same)
         learned = self.prior.updated(labels, pairs, self.start.allocation)
-        counts = StatementCounts(labels, pairs, learned, same, tuple(one.weights for one in sums))
-        return AnnotatedEStep(posterior, self.draws @ marginals, evidence, counts, ())
+        return StatementCounts(labels, pairs, learned, same, stated, tuple(one.weights for one in sums))
 
     def update(self, counts: StatementCounts) -> Reliability:
         """Return priors with expected counts added, which sum up what the E-step has integrated out."""

@@ -180,6 +180,12 @@ class AnnotatedFit(MixtureEstimator):
         tol = self.tol * total_weight
         return go_on(Trace(state), mixture.step, "annotators", max_iter=self.max_iter, tol=tol, callbacks=callbacks)
 
+    def _evidence_of_statements(self, fitted: Fitted) -> float:
+        """Return the log probability of all statements, or a bound on it, given the table and the clusters."""
+        mixture, state = fitted.fit.mixture, fitted.fit.trace.state
+        (part,), (coupling,) = mixture.expect_coupled(state), mixture.couplings
+        return float(part.counts.stated + coupling.log_prior(part.counts.used))
+
     def _learned_classes(self, fit: Fit, side: SideInformation, classes: IntArray) -> IntArray:
         """Return the class of each component, as it was allocated; those without labelled rows keep theirs."""
         (part,) = fit.mixture.expect_coupled(fit.trace.state)
