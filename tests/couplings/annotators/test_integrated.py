@@ -17,6 +17,7 @@ from sidelight.couplings.annotators import Beliefs, IntegratedRows, annotator_re
 from sidelight.couplings.annotators.accuracy import own_counts, quantile
 from sidelight.couplings.annotators.coupling import annotated_rows
 from sidelight.couplings.annotators.integrated import integrated, log_rising
+from sidelight.couplings.annotators.trellis import MOST_STATES
 
 NAMES = ("x", "y", "z")
 
@@ -314,3 +315,18 @@ def test_rising_factorials_of_large_numbers_do_not_cancel(first):
     n = np.array([0.0, 1.0, 2.0, 7.0])
     expected = [sum(np.log(first + step) for step in range(int(one))) for one in n]
     np.testing.assert_allclose(log_rising(np.full(4, first), n), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("most_states", [0, MOST_STATES])
+def test_what_statements_add_to_the_table_is_their_probability(most_states):
+    rng = np.random.default_rng(0)
+    labels, pairs = drawn_statements(rng, 6, 2, 2, 6, 4)
+    graph = statement_graph(side_of(6, labels, pairs))
+    coupling = integrated(rows_of(graph, 6, 2), most_states)
+    scores = rng.normal(size=(len(coupling.rows), 2))
+    found = coupling.step(scores, np.zeros(2), coupling.start, None)
+    # Densities that sum to one over the classes leave nothing but the statements.
+    alone = coupling.step(log_softmax(scores, axis=1), np.zeros(2), coupling.start, None)
+    assert found.counts.stated == pytest.approx(alone.evidence, abs=1e-9)
+    assert alone.counts.stated == pytest.approx(alone.evidence, abs=1e-9)
+    assert found.evidence - found.counts.stated == pytest.approx(logsumexp(scores, axis=1).sum(), abs=1e-9)
