@@ -172,11 +172,14 @@ class Integrated(NamedTuple):
     log_rates: np.ndarray
 
 
-def integrated_by_quadrature(scores, labels, pairs, confusion_prior, rate_prior, log_links=lambda z: 0.0):
+def integrated_by_quadrature(
+    scores, labels, pairs, confusion_prior, rate_prior, log_links=lambda z: 0.0, class_of=None
+):
     """Return the exact posterior by enumerating assignments, with rates by quadrature under each.
 
     ``labels`` are (row, name, annotator), ``pairs`` (a, b, same, annotator, weight); ``log_links`` has what an
-    assignment weighs for all other reasons.
+    assignment weighs for all other reasons. Rows choose components where ``class_of`` (components,) has their classes;
+    labels are about these then.
     """
     n, n_classes = scores.shape
     z = assignments(n, n_classes)
@@ -187,7 +190,7 @@ def integrated_by_quadrature(scores, labels, pairs, confusion_prior, rate_prior,
             continue
         said, judged = np.zeros(confusion_prior.shape), np.zeros(rate_prior.shape)
         for row, name, annotator in labels:
-            said[annotator, one[row], name] += 1
+            said[annotator, one[row] if class_of is None else class_of[one[row]], name] += 1
         for a, b, same, annotator, weight in pairs:
             judged[annotator, int(one[a] == one[b]), same] += weight
         parts = [

@@ -12,7 +12,7 @@ from scipy.special import digamma, gammaln, log_softmax, logsumexp
 from scipy.stats import beta, multivariate_normal
 
 from oracles.annotators import assignments, integrated_by_quadrature
-from sidelight import EquivalenceMixture, SideInformation
+from sidelight import BayesianMixture, EquivalenceMixture, SideInformation
 from sidelight.couplings.annotators import Beliefs, IntegratedRows, annotator_report, resolve, statement_graph
 from sidelight.couplings.annotators.accuracy import own_counts, quantile
 from sidelight.couplings.annotators.coupling import annotated_rows
@@ -330,3 +330,60 @@ def test_what_statements_add_to_the_table_is_their_probability(most_states):
     assert found.counts.stated == pytest.approx(alone.evidence, abs=1e-9)
     assert alone.counts.stated == pytest.approx(alone.evidence, abs=1e-9)
     assert found.evidence - found.counts.stated == pytest.approx(logsumexp(scores, axis=1).sum(), abs=1e-9)
+
+
+@pytest.mark.parametrize(("n_components", "n_classes", "noise"), [(2, 2, False), (3, 2, False), (2, 3, True)])
+@pytest.mark.parametrize("seed", range(2))
+def test_components_that_choose_their_classes_are_summed_over_too(seed, n_components, n_classes, noise):
+    rng = np.random.default_rng(seed)
+    n = 5
+    labels, pairs = drawn_statements(rng, n, n_classes, 2, 6, 3)
+    labels.append((0, 0, 1))
+    side = side_of(n, labels, pairs) | SideInformation.build(n, y=["x", *[None] * (n - 1)])
+    graph = statement_graph(side, labels_as_statements=True)
+    scores = rng.normal(size=(n, n_components + noise))
+    even = np.full((n_components + noise, n_classes), 1 / n_classes)
+    coupling = integrated(annotated_rows(graph, np.ones(n), classes=None, allocation=even, noise=noise))
+    assert isinstance(coupling, IntegratedRows)
+    found = coupling.step(scores[coupling.rows], np.zeros(n_components + noise), coupling.start, None)
+    columns = graph.answers.annotators < 2
+    prior = coupling.prior
+    confusion = prior.confusion[:, columns].reshape(n_classes, 2, n_classes).swapaxes(0, 1)
+    evidence, parts = [], []
+    for class_of in assignments(n_components, n_classes):
+        exact = integrated_by_quadrature(
+            scores[:, :n_components],
+            labels,
+            pairs,
+            confusion,
+            prior.rates[:2],
+            # The first row is an x for certain.
+            lambda z, class_of=class_of: 0.0 if class_of[z[0]] == 0 else -1000.0,
+            class_of,
+        )
+        evidence.append(exact.evidence)
+        parts.append((exact, np.eye(n_classes)[class_of]))
+    total = logsumexp(evidence)
+    weights = np.exp(np.array(evidence) - total)
+    rows = coupling.rows
+    apart = logsumexp(scores[np.setdiff1d(np.arange(n), rows), :n_components], axis=1).sum()
+    assert found.evidence + apart == pytest.approx(total - np.log(len(evidence)), abs=1e-8)
+    mean = sum(w * one.marginals for w, (one, _) in zip(weights, parts, strict=True))
+    np.testing.assert_allclose(found.posterior[:, :n_components], mean[rows], atol=1e-8)
+    shares = sum(w * one.marginals @ own for w, (one, own) in zip(weights, parts, strict=True))
+    np.testing.assert_allclose(found.counts.shares, shares[rows], atol=1e-8)
+    allocation = sum(w * own for w, (_, own) in zip(weights, parts, strict=True))
+    np.testing.assert_allclose(found.counts.used.allocation[:n_components], allocation, atol=1e-8)
+    for number in range(2):
+        means = mean_rates(graph, prior, coupling.mixtures(found.counts), number)
+        for place, name in enumerate(("confusion", "log_confusion", "rates", "log_rates")):
+            expected = sum(w * getattr(one, name)[number] for w, (one, _) in zip(weights, parts, strict=True))
+            np.testing.assert_allclose(means[place], expected, atol=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_bound_of_a_bayesian_mixture_never_falls(seed):
+    X, *_, side, _ = small_fit(seed, 3)
+    coupled = BayesianMixture(n_components=2, covariance_type="full", random_state=0, tol=1e-9, max_iter=500)
+    bounds = np.array(coupled.fit(X, side=side).lower_bounds_)
+    assert (np.diff(bounds) > -1e-9 * np.abs(bounds[1:])).all()

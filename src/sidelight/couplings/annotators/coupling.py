@@ -40,6 +40,8 @@ class StatementCounts(NamedTuple):
         That of the E-step.
     same : (q,)
         Probability that the rows of each judged pair share a class.
+    shares : (m, classes)
+        Probability of each class of the rows.
     stated : float
         Log probability of the statements given the table, with the reliabilities that were used.
     states : tuple of (states,) arrays
@@ -50,6 +52,7 @@ class StatementCounts(NamedTuple):
     pairs: FloatArray
     used: Reliability
     same: FloatArray
+    shares: FloatArray
     stated: float
     states: tuple[FloatArray, ...] = ()
 
@@ -169,6 +172,7 @@ class AnnotatedRows:
             self.graph.pair_counts(found.same),
             used,
             found.same,
+            posterior @ used.allocation,
             evidence - of_table,
         )
         return AnnotatedEStep(posterior, self.draws @ found.marginals, evidence, counts, found.messages or ())

@@ -110,14 +110,13 @@ class StatementGraph:
         # Rows of one chunklet do in any case.
         return np.clip(np.append(same, 1.0)[became], 0.0, 1.0)
 
-    def counted(self, n_classes: int, columns: BoolArray) -> Counted:
-        """Return the nodes, and their statements as counts; of answers in ``columns`` only."""
+    def counted(self, n_classes: int) -> Counted:
+        """Return the nodes, and their statements as counts."""
         problem, judged, none = self.linked.problem, self.judgements, np.zeros(len(self.judgements.same))
         place = np.full(int(self.linked.rows.max(initial=-1)) + 1, -1, dtype=np.int64)
         place[self.linked.rows] = self.node_of_row
-        row, column = self.said.tocoo().coords
-        kept = columns[column]
-        cells = (self.said.tocoo().data[kept], (self.node_of_row[row[kept]], column[kept]))
+        said = self.said.tocoo()
+        cells = (said.data, (self.node_of_row[said.coords[0]], said.coords[1]))
         return Counted(
             n_classes,
             problem.labels,

@@ -13,10 +13,11 @@ state of the counts. EM with this E-step raises the evidence of the rows with al
 """
 
 from dataclasses import dataclass, fields
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import gammaln
+from scipy.special import gammaln, logsumexp
 
 from sidelight._typing import FloatArray, IntArray
 from sidelight.couplings.annotators.accuracy import CountMixture
@@ -26,10 +27,10 @@ from sidelight.couplings.annotators.trellis import (
     MOST_STATES,
     Counted,
     Group,
-    Summed,
     Trellis,
+    backward,
+    forward,
     groups,
-    summed,
     trellises,
 )
 from sidelight.couplings.link_graph import LinkProblem, Plan, infer, plan
@@ -39,7 +40,7 @@ _LARGE = 1e3
 
 
 class Part(NamedTuple):
-    """Rows that depend on each other: their trellis, and ln p(statements | counts) (states,) of its last states."""
+    """Rows that depend on each other: their trellis, and ln p(statements | counts) (allocations, states) at its end."""
 
     group: Group
     trellis: Trellis
@@ -54,6 +55,15 @@ class Linked(NamedTuple):
     plan: Plan
 
 
+class _Sums(NamedTuple):
+    """Sums over all assignments, allocation by allocation (v): masses (g, choices, v) and (q, v), and of states."""
+
+    marginals: FloatArray
+    same: FloatArray
+    states: tuple[FloatArray, ...]
+    log_partition: float
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class IntegratedRows(AnnotatedRows):
     """Rows with few statements, with reliabilities integrated out.
@@ -64,11 +74,14 @@ class IntegratedRows(AnnotatedRows):
     parts : tuple of Part
     linked : Linked, optional
         Nodes that have links only.
+    allocations : (v, choices)
+        The class of each choice: that it is, or, where components have no class, all that components may have.
     """
 
     counted: Counted
     parts: tuple[Part, ...]
     linked: Linked | None
+    allocations: IntArray
 
     @property
     def monotone(self) -> bool:
@@ -80,32 +93,51 @@ class IntegratedRows(AnnotatedRows):
     ) -> AnnotatedEStep:
         """Return the E-step of the rows from their log densities (rows, components); it does not depend on ``used``."""
         scores, within = self.scores(log_likelihood, log_weights)
-        of_table = self.evidence_of_table(scores)
-        logs = np.where(self.prior.certain, self.prior.expected_logs(self.start).confusion, 0.0)
-        scores += self.node_sums @ (self.graph.said @ logs.T)
-        n_edges = len(self.counted.edges)
-        marginals, same, log_partition = np.zeros_like(scores), np.zeros(n_edges), 0.0
-        if self.linked is not None:
-            found = infer(self.linked.plan, scores[self.linked.nodes], None)
-            marginals[self.linked.nodes], same[self.linked.edges] = found.marginals, found.same
-            log_partition = found.log_partition
-        sums = [summed(part.trellis, scores, part.log_marginal, n_edges) for part in self.parts]
-        for one in sums:
-            marginals, same, log_partition = (
-                marginals + one.marginals,
-                same + one.same,
-                log_partition + one.log_partition,
-            )
+        found = self._summed(scores[:, : self.counted.n_classes])
+        # Noise, which is the last component, has no row with a statement.
+        marginals = np.zeros_like(scores)
+        marginals[:, : self.counted.n_classes] = found.marginals.sum(axis=2)
         posterior = marginals[self.graph.node_of_row]
         if within is not None:
             posterior = within * posterior[:, self.classes]
-        counts = self._counts(posterior, self.graph.of_judgements(same), log_partition - of_table, sums)
-        return AnnotatedEStep(posterior, self.draws @ marginals, log_partition, counts, ())
+        counts = self._counts(found, posterior, found.log_partition - self.evidence_of_table(scores))
+        return AnnotatedEStep(posterior, self.draws @ marginals, found.log_partition, counts, ())
 
-    def _counts(self, posterior: FloatArray, same: FloatArray, stated: float, sums: list[Summed]) -> StatementCounts:
-        labels, pairs = np.asarray((self.graph.said.T @ posterior).T), self.graph.pair_counts(same)
-        learned = self.prior.updated(labels, pairs, self.start.allocation)
-        return StatementCounts(labels, pairs, learned, same, stated, tuple(one.weights for one in sums))
+    def _summed(self, scores: FloatArray) -> _Sums:
+        """Sum over all assignments and allocations, given scores (g, choices) of the nodes."""
+        passes = [forward(part.trellis, scores) for part in self.parts]
+        log_joint = [
+            one.log_weights[:, None] + part.log_marginal.T for part, one in zip(self.parts, passes, strict=True)
+        ]
+        log_sums = [logsumexp(one, axis=0) for one in log_joint]
+        log_allocations = np.sum([np.full(len(self.allocations), -np.log(len(self.allocations))), *log_sums], axis=0)
+        log_partition = float(logsumexp(log_allocations))
+        shares = np.exp(log_allocations - log_partition)
+        states = tuple(shares * np.exp(one - total) for one, total in zip(log_joint, log_sums, strict=True))
+        marginals, same = np.zeros((*scores.shape, len(shares))), np.zeros((len(self.counted.edges), len(shares)))
+        for part, one, mass in zip(self.parts, passes, states, strict=True):
+            found = backward(part.trellis, one.shares, mass, self.counted)
+            marginals, same = marginals + found.marginals, same + found.same
+        if self.linked is not None:
+            alone = infer(self.linked.plan, scores[self.linked.nodes], None)
+            marginals[self.linked.nodes] = alone.marginals[:, :, None] * shares
+            same[self.linked.edges] = alone.same[:, None] * shares
+            log_partition += alone.log_partition
+        return _Sums(marginals, same, states, log_partition)
+
+    def _counts(self, found: _Sums, posterior: FloatArray, stated: float) -> StatementCounts:
+        is_of = np.eye(self.start.allocation.shape[1])[self.allocations]
+        shares = np.einsum("gkv,vkc->gc", found.marginals, is_of)[self.graph.node_of_row]
+        same = self.graph.of_judgements(found.same.sum(axis=1))
+        pairs, by_class = self.graph.pair_counts(same), np.asarray((self.graph.said.T @ shares).T)
+        allocation = self.start.allocation
+        if self.classes is None:
+            weights = found.marginals.sum(axis=(0, 1)) / max(len(found.marginals), 1)
+            allocation = allocation.copy()
+            allocation[: is_of.shape[1]] = np.einsum("v,vkc->kc", weights, is_of)
+        learned = self.prior.updated(by_class, pairs, np.eye(len(by_class)))._replace(allocation=allocation)
+        labels = np.asarray((self.graph.said.T @ posterior).T)
+        return StatementCounts(labels, pairs, learned, same, shares, stated, found.states)
 
     def update(self, counts: StatementCounts) -> Reliability:
         """Return priors with expected counts added, which sum up what the E-step has integrated out."""
@@ -117,50 +149,73 @@ class IntegratedRows(AnnotatedRows):
 
     def mixtures(self, counts: StatementCounts) -> tuple[CountMixture, ...]:
         """Return the posterior of the counts of all annotators."""
-        return tuple(
-            CountMixture(weights, part.group.answers, part.trellis.said, part.group.judges, part.trellis.judged)
-            for part, weights in zip(self.parts, counts.states, strict=True)
-        )
+        n_classes, found = self.start.allocation.shape[1], []
+        for part, weights in zip(self.parts, counts.states, strict=True):
+            said = np.concatenate([of_classes(part.trellis.said, own, n_classes) for own in self.allocations])
+            judged = np.tile(part.trellis.judged, (len(self.allocations), 1, 1, 1))
+            found.append(CountMixture(weights.T.ravel(), part.group.answers, said, part.group.judges, judged))
+        return tuple(found)
 
 
 def integrated(rows: AnnotatedRows, most_states: int = MOST_STATES) -> AnnotatedRows:
     """Return the coupling with reliabilities integrated out where the sum over classes is small, as it is elsewhere.
 
-    It stays as it is, too, where components choose their classes, or rows have weights.
+    Where components choose their classes, it sums over these too. It stays as it is where rows have weights.
 
     Parameters
     ----------
     rows : AnnotatedRows
     most_states : int
-        States of the counts beyond which a sum is not small; 0 for none.
+        States of the counts, for all allocations of components to classes together, beyond which a sum is not small; 0
+        for none.
     """
-    if rows.classes is None or rows.noise or (rows.row_weights != 1.0).any():
+    n_components, n_classes = rows.start.allocation.shape
+    n_choices = n_classes if rows.classes is not None else n_components - rows.noise
+    n_allocations = 1 if rows.classes is not None else n_classes**n_choices
+    if n_allocations * len(rows.draws) > most_states or (rows.row_weights != 1.0).any():
         return rows
-    counted = rows.graph.counted(rows.start.allocation.shape[1], ~rows.prior.certain)
-    divided = groups(counted, rows.graph.answers.annotators)
+    counted = rows.graph.counted(n_choices)
+    authors = rows.graph.answers.annotators
+    divided = groups(counted, authors)
     authored = [group for group in divided if len(group.answers) or len(group.judges)]
-    built = trellises(counted, authored, most_states)
+    built = trellises(counted, authored, most_states // n_allocations)
     if built is None:
         return rows
     linked = _linked(rows, counted, [group.nodes for group in divided if not (len(group.answers) or len(group.judges))])
     if linked is not None and not linked.plan.exact:
         return rows
+    every = [range(n_choices)] if rows.classes is not None else product(range(n_classes), repeat=n_choices)
+    allocations = np.array([tuple(own) for own in every], dtype=np.int64)
     parts = tuple(
-        Part(group, found, log_marginal(rows.prior, rows.graph.answers.annotators, group, found))
+        Part(group, found, np.array([log_marginal(rows.prior, authors, group, found, own) for own in allocations]))
         for group, found in zip(authored, built, strict=True)
     )
     own = {field.name: getattr(rows, field.name) for field in fields(AnnotatedRows)}
-    return IntegratedRows(**own, counted=counted, parts=parts, linked=linked)
+    return IntegratedRows(**own, counted=counted, parts=parts, linked=linked, allocations=allocations)
 
 
-def log_marginal(prior: ReliabilityPrior, authors: IntArray, group: Group, counted: Trellis) -> FloatArray:
-    """Return ln p(statements | counts) (states,) of the last states; ``authors`` (columns,) are those of answers."""
-    found = log_rising(prior.confusion[:, group.answers], counted.said).sum(axis=(1, 2))
-    for author in np.unique(authors[group.answers]):
+def of_classes(said: FloatArray, own: IntArray, n_classes: int) -> FloatArray:
+    """Return counts (states, classes, answers) from those of choices (states, choices, answers) of classes ``own``."""
+    return np.einsum("skl,kc->scl", said, np.eye(n_classes)[own])
+
+
+def log_marginal(
+    prior: ReliabilityPrior, authors: IntArray, group: Group, counted: Trellis, own: IntArray
+) -> FloatArray:
+    """Return ln p(statements | counts) (states,) of the last states.
+
+    ``authors`` (columns,) are those of answers, ``own`` (choices,) the classes of the choices.
+    """
+    said = of_classes(counted.said, own, len(prior.confusion))
+    certain = prior.certain[group.answers]
+    logs = prior.expected_logs(prior.begin(np.eye(len(prior.confusion)))).confusion[:, group.answers[certain]]
+    found = (logs * said[:, :, certain]).sum(axis=(1, 2))
+    learned, said = group.answers[~certain], said[:, :, ~certain]
+    found += log_rising(prior.confusion[:, learned], said).sum(axis=(1, 2))
+    for author in np.unique(authors[learned]):
         # Answers that were not given belong to the total of the prior.
         total = prior.confusion[:, authors == author].sum(axis=1)
-        n = counted.said[:, :, authors[group.answers] == author].sum(axis=2)
-        found -= log_rising(total, n).sum(axis=1)
+        found -= log_rising(total, said[:, :, authors[learned] == author].sum(axis=2)).sum(axis=1)
     rates = prior.rates[group.judges]
     found += log_rising(rates, counted.judged).sum(axis=(1, 2, 3))
     return np.asarray(found - log_rising(rates.sum(axis=2), counted.judged.sum(axis=3)).sum(axis=(1, 2)))

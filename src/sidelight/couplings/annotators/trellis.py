@@ -107,24 +107,21 @@ class Trellis(NamedTuple):
     judged: FloatArray
 
 
-class Summed(NamedTuple):
-    """Sums over all assignments.
+class Forward(NamedTuple):
+    """Log sums (states,) over all assignments that lead to each last state, and the share (e,) of every arc in them."""
 
-    Parameters
-    ----------
-    marginals : (g, classes)
-        Of the nodes; zero for nodes that are not in the trellis.
-    same : (q,)
-        Probability that the ends of each edge are of one class; zero for edges that are not in the trellis.
-    weights : (states,)
-        Probability of the counts of each last state.
-    log_partition : float
+    log_weights: FloatArray
+    shares: tuple[FloatArray, ...]
+
+
+class Backward(NamedTuple):
+    """Masses of classes of the nodes (g, classes, v), and of edges (q, v) whose ends are of one class.
+
+    They are zero for nodes and edges that are not in the trellis.
     """
 
     marginals: FloatArray
     same: FloatArray
-    weights: FloatArray
-    log_partition: float
 
 
 class _States(NamedTuple):
@@ -201,8 +198,8 @@ def _trellis(counted: Counted, group: Group, edges_of: list[list[tuple[int, int]
     return Trellis(tuple(steps), said, states.counts[:, cut:].reshape(n_states, len(group.judges), 2, 2))
 
 
-def summed(built: Trellis, scores: FloatArray, log_last: FloatArray, n_edges: int) -> Summed:
-    """Sum over all assignments, given scores (g, classes) of the nodes and log weights (states,) of the counts."""
+def forward(built: Trellis, scores: FloatArray) -> Forward:
+    """Sum over all assignments from the first node to the last, given scores (g, classes) of the nodes."""
     log_weights, shares = np.zeros(1), []
     for step in built.steps:
         log_arcs = log_weights[step.source] + scores[step.node, step.choice] + step.log_links
@@ -213,19 +210,27 @@ def summed(built: Trellis, scores: FloatArray, log_last: FloatArray, n_edges: in
         with np.errstate(divide="ignore"):
             log_weights = np.log(totals) + top
         shares.append(arcs / np.where(totals > 0, totals, 1.0)[owner])
-    log_joint = log_weights + log_last
-    highest = float(log_joint.max())
-    weights = np.exp(log_joint - highest)
-    log_partition = highest + float(np.log(weights.sum()))
-    weights /= weights.sum()
-    marginals, same, mass = np.zeros_like(scores), np.zeros(n_edges), weights
+    return Forward(log_weights, tuple(shares))
+
+
+def backward(built: Trellis, shares: tuple[FloatArray, ...], mass: FloatArray, counted: Counted) -> Backward:
+    """Divide the masses (states, v) of the last states among assignments, from the last node to the first."""
+    found = Backward(
+        np.zeros((len(counted.labels), counted.n_classes, mass.shape[1])), np.zeros((len(counted.edges), mass.shape[1]))
+    )
     sizes = [1, *(len(step.starts) for step in built.steps)]
     for step, share, n_before in zip(built.steps[::-1], shares[::-1], sizes[-2::-1], strict=True):
-        flow = share * mass[owners(step.starts, len(share))]
-        marginals[step.node] = np.bincount(step.choice, flow, minlength=scores.shape[1])
-        same[step.closed] = flow @ step.same
-        mass = np.bincount(step.source, flow, minlength=n_before)
-    return Summed(marginals, same, weights, log_partition)
+        flow = share[:, None] * mass[owners(step.starts, len(share))]
+        found.marginals[step.node] = _sums(flow, step.choice, counted.n_classes)
+        found.same[step.closed] = step.same.T.astype(float) @ flow
+        mass = _sums(flow, step.source, n_before)
+    return found
+
+
+def _sums(flow: FloatArray, groups: IntArray, n_groups: int) -> FloatArray:
+    """Return sums (n_groups, v) of rows by their groups."""
+    places = (groups, np.arange(len(groups)))
+    return np.asarray(csr_array((np.ones(len(groups)), places), shape=(n_groups, len(groups))) @ flow)
 
 
 def _placed(

@@ -169,7 +169,7 @@ class AnnotatedFit(MixtureEstimator):
         else:
             graph = statement_graph(side, labels_as_statements=True)
             allocation = _first_allocation(classes, n_components, max(len(side.label_names), 1))
-            coupling = annotated_rows(graph, counted, classes=None, allocation=allocation, noise=has_noise)
+            coupling = integrated(annotated_rows(graph, counted, classes=None, allocation=allocation, noise=has_noise))
         rows = replace(plain.rows, weights=None if plain.rows.weights is None else counted)
         return replace(plain, rows=rows, couplings=(coupling,))
 
@@ -206,10 +206,9 @@ class AnnotatedFit(MixtureEstimator):
         if not isinstance(coupling, AnnotatedRows):
             return
         (part,) = mixture.expect_coupled(state)
-        (assigned,) = mixture.assign_coupled(state)
         used: Reliability = part.counts.used
         mixtures = coupling.mixtures(part.counts)
-        beliefs = Beliefs(assigned.posterior @ used.allocation, part.counts.same, used, mixtures, coupling.prior)
+        beliefs = Beliefs(part.counts.shares, part.counts.same, used, mixtures, coupling.prior)
         names = class_names(side, used.allocation.shape[1])
         self.annotation_report_ = annotator_report(coupling.graph, beliefs, side, names)
         self.annotators_ = self.annotation_report_.annotators
