@@ -6,7 +6,7 @@ answers        what annotators can say, as columns: each annotator's own names, 
 reliability    confusion matrices and rates: priors, expected logarithms, updates, divergences
 coupling       the E-step of a mixture: statements of annotators beside certain ones
 trellis        sums over all assignments of a few nodes, while what depends on all of them is counted
-integrated     the E-step where little was said: reliabilities integrated out, classes summed over exactly
+integrated     the E-step where statements are few: reliabilities integrated out, classes summed over exactly
 opinions       the same for rows whose class probabilities are given, by experts or by nothing
 pairs          what is said of each judged pair by itself
 accuracy       how often annotators are right, given counts

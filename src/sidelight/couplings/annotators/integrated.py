@@ -1,6 +1,6 @@
-"""The coupling where little was said: reliabilities integrated out, classes summed over exactly.
+"""The coupling where statements are few: reliabilities integrated out, classes summed over exactly.
 
-Given the classes of the rows with statements, the rates have Dirichlet and Beta posteriors, and what was said has the
+Given the classes of the rows with statements, the rates have Dirichlet and Beta posteriors, and the statements have the
 probability
 
     p(statements | z) = Π_{a,c} B(α^a_c + n^a_c(z)) / B(α^a_c) · Π_{a,t} B(β^a_t + m^a_t(z)) / B(β^a_t),

@@ -30,8 +30,8 @@ class Resolved(NamedTuple):
     mixtures : tuple of CountMixture
         What is known of the counts that reliabilities follow from.
     bounds : tuple of float
-        The bound before every step; it never falls where inference on the links is exact. Where little was said it is
-        the log evidence.
+        The bound before every step; it never falls where inference on the links is exact. Where statements are few it
+        is the log evidence.
     """
 
     rows: IntArray

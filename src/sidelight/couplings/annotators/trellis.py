@@ -186,7 +186,7 @@ def _trellis(counted: Counted, group: Group, edges_of: list[list[tuple[int, int]
     steps, remaining = [], set(group.nodes.tolist())
     for node in _ordered(counted, group.nodes).tolist():
         remaining.discard(node)
-        if len(states.counts) * n_cells > _MOST_COUNTS:
+        if len(states.counts) * counted.n_classes * n_cells > _MOST_COUNTS:
             return None
         step, states = _placed(counted, group, edges_of, states, node, remaining)
         steps.append(step)
