@@ -271,6 +271,19 @@ def test_links_without_annotators_are_left_to_the_link_graph():
     np.testing.assert_allclose(found.shares[2:], variational.shares[2:], atol=1e-9)
 
 
+def test_certain_links_of_rows_apart_from_judged_pairs():
+    """Judged pairs make edges of their own, so that edges are more than the links without an author."""
+    links = {"a": [0, 2, 4, 5], "b": [1, 3, 5, 6], "relation": ["same", "different"] * 2, "annotator": list("AABB")}
+    side = SideInformation.from_annotations(8, links=links, certain="B")
+    graph = statement_graph(side)
+    scores = np.random.default_rng(0).normal(size=(8, 2))
+    assert isinstance(integrated(rows_of(graph, 8, 2)), IntegratedRows)
+    found, variational = resolve(graph, scores), resolve(graph, scores, most_states=0)
+    apart = np.isin(found.rows, [4, 5, 6])
+    assert apart.any()
+    np.testing.assert_allclose(found.shares[apart], variational.shares[apart], atol=1e-12)
+
+
 def small_fit(seed, n_pairs=4, **parameters):
     """Return a table of two classes, statements about some of its rows, and a fit."""
     rng = np.random.default_rng(seed)

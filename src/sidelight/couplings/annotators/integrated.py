@@ -181,7 +181,7 @@ def integrated(rows: AnnotatedRows, most_states: int = MOST_STATES) -> Annotated
     built = trellises(counted, authored, most_states // n_allocations)
     if built is None:
         return rows
-    linked = _linked(rows, counted, [group.nodes for group in divided if not (len(group.answers) or len(group.judges))])
+    linked = _linked(counted, [group.nodes for group in divided if not (len(group.answers) or len(group.judges))])
     if linked is not None and not linked.plan.exact:
         return rows
     every = [range(n_choices)] if rows.classes is not None else product(range(n_classes), repeat=n_choices)
@@ -230,7 +230,7 @@ def log_rising(first: FloatArray, n: FloatArray) -> FloatArray:
     return np.where(first > _LARGE, series, gammaln(last) - gammaln(first))
 
 
-def _linked(rows: AnnotatedRows, counted: Counted, nodes: list[IntArray]) -> Linked | None:
+def _linked(counted: Counted, nodes: list[IntArray]) -> Linked | None:
     """Return the inference of nodes without annotators."""
     if not nodes:
         return None
@@ -238,8 +238,5 @@ def _linked(rows: AnnotatedRows, counted: Counted, nodes: list[IntArray]) -> Lin
     place = np.full(len(counted.labels), -1)
     place[own] = np.arange(len(own))
     edges = np.flatnonzero(place[counted.edges[:, 0]] >= 0)
-    problem = rows.graph.linked.problem
-    whole = LinkProblem(
-        problem.n_nodes, counted.edges, counted.log_equal, counted.log_different, problem.labels, problem.names
-    )
-    return Linked(own, edges, plan(whole.part(own, edges, place[counted.edges[edges]]), counted.n_classes))
+    nameless = LinkProblem(len(counted.labels), counted.edges, counted.log_equal, counted.log_different, counted.labels)
+    return Linked(own, edges, plan(nameless.part(own, edges, place[counted.edges[edges]]), counted.n_classes))
