@@ -14,7 +14,7 @@ from scipy.stats import beta, multivariate_normal
 from oracles.annotators import assignments, integrated_by_quadrature
 from sidelight import BayesianMixture, EquivalenceMixture, SideInformation
 from sidelight.couplings.annotators import Beliefs, IntegratedRows, annotator_report, resolve, statement_graph
-from sidelight.couplings.annotators.accuracy import own_counts, quantile
+from sidelight.couplings.annotators.accuracy import Accuracy, interval, own_counts, quantile
 from sidelight.couplings.annotators.coupling import annotated_rows
 from sidelight.couplings.annotators.integrated import integrated, log_rising
 from sidelight.couplings.annotators.trellis import MOST_STATES
@@ -215,6 +215,17 @@ def test_quantiles_of_a_mixture():
         rate = quantile(weights, right, wrong, share)
         assert weights @ beta.cdf(rate, right, wrong) == pytest.approx(share, abs=1e-9)
     assert quantile(np.ones(1), right[:1], wrong[:1], 0.5) == pytest.approx(beta.ppf(0.5, 2, 9))
+
+
+def test_an_interval_holds_its_mean_even_where_a_rate_is_certain():
+    one = Accuracy(np.full(2, 3.0), np.array([1 / 3, 1.0]), np.zeros(2))
+    mean, low, high = interval(np.array([0.999, 0.001]), [one])
+    assert mean == pytest.approx(0.999 / 3 + 0.001)
+    assert low == pytest.approx(1 / 3, abs=1e-3)
+    assert low <= mean <= high < 0.34
+    for certain in (0.0, 1.0):
+        found = interval(np.ones(1), [Accuracy(np.ones(1), np.full(1, certain), np.zeros(1))])
+        np.testing.assert_allclose(found, certain, atol=1e-6)
 
 
 def rows_of(graph, n, n_classes):

@@ -11,6 +11,8 @@ from sidelight._typing import FloatArray, IntArray
 _COVERED = 0.95
 # States of the counts that are less probable than this, in total, say nothing.
 _NEGLIGIBLE = 1e-13
+# How many statements a distribution is worth at most.
+_MOST_CERTAIN = 1e9
 
 
 class CountMixture(NamedTuple):
@@ -94,10 +96,14 @@ def interval(weights: FloatArray, parts: list[Accuracy]) -> tuple[float, float, 
         return float("nan"), 0.0, 1.0
     mean = np.sum([part.n * part.mean for part in parts], axis=0) / n
     variance = np.sum([(part.n / n) ** 2 * part.variance for part in parts], axis=0)
-    size = mean * (1 - mean) / np.maximum(variance, 1e-300) - 1
+    # Who can give one answer only gives it for certain.
+    spread = np.maximum(mean * (1 - mean), np.finfo(float).tiny)
+    size = 1 / np.maximum(variance / spread, 1 / _MOST_CERTAIN) - 1
     right, wrong = np.maximum(mean * size, 1e-9), np.maximum((1 - mean) * size, 1e-9)
-    ends = [quantile(weights, right, wrong, (1 + sign * _COVERED) / 2) for sign in (-1, 1)]
-    return float(weights @ mean / weights.sum()), ends[0], ends[1]
+    low, high = (quantile(weights, right, wrong, (1 + sign * _COVERED) / 2) for sign in (-1, 1))
+    expected = float(weights @ mean / weights.sum())
+    # A state that is next to certain may have all of the interval, and another one move the mean out of it.
+    return expected, min(low, expected), max(high, expected)
 
 
 def quantile(weights: FloatArray, right: FloatArray, wrong: FloatArray, share: float) -> float:
