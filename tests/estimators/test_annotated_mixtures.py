@@ -14,6 +14,7 @@ import sidelight
 from oracles.mixtures import assigned, family_for, mixture_of, random_state
 from sidelight import BayesianMixture, COPKMeans, EquivalenceMixture, GuidedMixture, LabelledMixture, SideInformation
 from sidelight.couplings.annotators import annotated_rows, statement_graph
+from sidelight.estimators.base.annotated import consensus
 from sidelight.inference.loop import ascend
 
 X, Y = load_iris(return_X_y=True)
@@ -260,3 +261,13 @@ def test_classes_that_differ_by_their_spread_keep_full_covariances():
     assert (
         EquivalenceMixture(2, covariance_type="tied", random_state=0).fit(table, side=side).covariance_type_ == "tied"
     )
+
+
+def test_annotators_may_agree_on_no_row_of_a_class():
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(60, 2)) + 9.0 * np.repeat([[0, 0], [1, 0], [0, 1]], 20, axis=0)
+    said = {"row": [0, 1, 2, 20, 21, 2, 2], "label": list("aaabbac"), "annotator": [*["Ann"] * 5, "Cy", "Ben"]}
+    side = SideInformation.from_annotations(60, labels=said)
+    assert 2 not in consensus(side).labels
+    labels = BayesianMixture(random_state=0).fit(table, side=side).labels_
+    assert adjusted_rand_score(np.repeat([0, 1, 2], 20), labels) == 1.0
