@@ -7,13 +7,14 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.metrics import adjusted_rand_score
 
 import sidelight
 from oracles.mixtures import assigned, family_for, mixture_of, random_state
 from sidelight import BayesianMixture, COPKMeans, EquivalenceMixture, GuidedMixture, LabelledMixture, SideInformation
 from sidelight.couplings.annotators import annotated_rows, statement_graph
+from sidelight.estimators.base.annotated import consensus
 from sidelight.inference.loop import ascend
 
 X, Y = load_iris(return_X_y=True)
@@ -226,3 +227,47 @@ def test_a_fit_without_annotators_forgets_those_of_the_fit_before():
     model = EquivalenceMixture(3, random_state=0).fit(X, side=sides()["labels"])
     model.fit(X, np.where(np.arange(150) % 5, -1, Y))
     assert (model.annotators_, model.annotation_report_) == ([], None)
+
+
+def judged_by_a_spammer(rng, truth):
+    """Return labels of 150 rows, two of each, by three who err one time in seven and one who answers at random."""
+    found = {"row": [], "label": [], "annotator": []}
+    for row in rng.permutation(len(truth))[:150]:
+        for author in rng.choice(4, 2, replace=False):
+            wrong = rng.random() < (0.5 if author == 3 else 0.15)
+            for name, value in zip(found, (int(row), int(truth[row]) ^ int(wrong), f"a{author}"), strict=True):
+                found[name].append(value)
+    return SideInformation.from_annotations(len(truth), labels=found)
+
+
+def test_of_many_columns_covariances_are_tied_and_the_spammer_is_known():
+    table, truth = load_breast_cancer(return_X_y=True)
+    for seed in (14, 15):
+        side = judged_by_a_spammer(np.random.default_rng(seed), truth)
+        model = EquivalenceMixture(2, random_state=0).fit((table - table.mean(axis=0)) / table.std(axis=0), side=side)
+        assert [row.remark for row in model.annotators_] == ["", "", "", "answers at random"]
+        assert model.covariance_type_ in ("tied", "full")
+        assert model.covariances_.shape == ((30, 30) if model.covariance_type_ == "tied" else (2, 30, 30))
+
+
+def test_classes_that_differ_by_their_spread_keep_full_covariances():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(2, size=300)
+    table = rng.normal(size=(300, 3)) * np.where(truth == 1, 5.0, 0.5)[:, None]
+    side = judged_by_a_spammer(rng, truth)
+    model = EquivalenceMixture(2, random_state=0).fit(table, side=side)
+    assert model.covariance_type_ == "full"
+    assert adjusted_rand_score(truth, model.labels_) > 0.7
+    assert (
+        EquivalenceMixture(2, covariance_type="tied", random_state=0).fit(table, side=side).covariance_type_ == "tied"
+    )
+
+
+def test_annotators_may_agree_on_no_row_of_a_class():
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(60, 2)) + 9.0 * np.repeat([[0, 0], [1, 0], [0, 1]], 20, axis=0)
+    said = {"row": [0, 1, 2, 20, 21, 2, 2], "label": list("aaabbac"), "annotator": [*["Ann"] * 5, "Cy", "Ben"]}
+    side = SideInformation.from_annotations(60, labels=said)
+    assert 2 not in consensus(side).labels
+    labels = BayesianMixture(random_state=0).fit(table, side=side).labels_
+    assert adjusted_rand_score(np.repeat([0, 1, 2], 20), labels) == 1.0

@@ -1,6 +1,8 @@
 """Statements of annotators on tiny problems: every assignment, rates by quadrature, and the best q by an optimiser."""
 
+from functools import cache
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 from scipy.integrate import quad
@@ -123,3 +125,98 @@ def dawid_and_skene(answers, rate_prior, n_steps=2000):
         ]
         rates = rate_prior + np.array(counts)
     return odds
+
+
+@cache
+def stick_integral(right, left, n_right, n_left, log=None):
+    """Return ∫ u^(right + n_right − 1) (1 − u)^(left + n_left − 1) du by quadrature, with a factor ln u or ln(1 − u).
+
+    ``log`` is "u", "1 - u" or None.
+    """
+    kind = {None: "alg", "u": "alg-loga", "1 - u": "alg-logb"}[log]
+    return quad(
+        lambda u: u**n_right * (1 - u) ** n_left, 0, 1, weight=kind, wvar=(right - 1, left - 1), epsabs=0, epsrel=1e-12
+    )[0]
+
+
+def sticks(alpha, counts):
+    """Yield priors and counts of the sticks u, v, … of a Dirichlet distribution: p = u, (1 − u) v, (1 − u)(1 − v) …"""
+    for place in range(len(alpha) - 1):
+        rest = slice(place + 1, None)
+        yield float(alpha[place]), float(alpha[rest].sum()), float(counts[place]), float(counts[rest].sum())
+
+
+def dirichlet_by_quadrature(alpha, counts):
+    """Return ln ∫ Π p^n Dir(p) dp, E p and E ln p given the counts, by quadrature stick by stick."""
+    evidence, mean, logs, rest, log_rest = 0.0, [], [], 1.0, 0.0
+    for right, left, n_right, n_left in sticks(alpha, counts):
+        total = stick_integral(right, left, n_right, n_left)
+        evidence += np.log(total / stick_integral(right, left, 0.0, 0.0))
+        share = stick_integral(right, left, n_right + 1, n_left) / total
+        mean.append(rest * share)
+        logs.append(log_rest + stick_integral(right, left, n_right, n_left, "u") / total)
+        rest *= 1 - share
+        log_rest += stick_integral(right, left, n_right, n_left, "1 - u") / total
+    return evidence, np.array([*mean, rest]), np.array([*logs, log_rest])
+
+
+class Integrated(NamedTuple):
+    """The exact posterior: evidence, marginals (n, classes), "same" of pairs, means and mean logs of all rates."""
+
+    evidence: float
+    marginals: np.ndarray
+    same: np.ndarray
+    confusion: np.ndarray
+    rates: np.ndarray
+    log_confusion: np.ndarray
+    log_rates: np.ndarray
+
+
+def integrated_by_quadrature(
+    scores, labels, pairs, confusion_prior, rate_prior, log_links=lambda z: 0.0, class_of=None
+):
+    """Return the exact posterior by enumerating assignments, with rates by quadrature under each.
+
+    ``labels`` are (row, name, annotator), ``pairs`` (a, b, same, annotator, weight); ``log_links`` has what an
+    assignment weighs for all other reasons. Rows choose components where ``class_of`` (components,) has their classes;
+    labels are about these then.
+    """
+    n, n_classes = scores.shape
+    z = assignments(n, n_classes)
+    kept, found = [], []
+    for one in z:
+        log_weight = scores[np.arange(n), one].sum() + log_links(one)
+        if np.isneginf(log_weight):
+            continue
+        said, judged = np.zeros(confusion_prior.shape), np.zeros(rate_prior.shape)
+        for row, name, annotator in labels:
+            said[annotator, one[row] if class_of is None else class_of[one[row]], name] += 1
+        for a, b, same, annotator, weight in pairs:
+            judged[annotator, int(one[a] == one[b]), same] += weight
+        parts = [
+            [dirichlet_by_quadrature(alpha, counts) for alpha, counts in zip(*flat, strict=True)]
+            for flat in (
+                (confusion_prior.reshape(-1, confusion_prior.shape[-1]), said.reshape(-1, said.shape[-1])),
+                (rate_prior.reshape(-1, 2), judged.reshape(-1, 2)),
+            )
+        ]
+        kept.append(one)
+        found.append((log_weight + sum(part[0] for side in parts for part in side), parts))
+    log_joint = np.array([one[0] for one in found])
+    weights = np.exp(log_joint - logsumexp(log_joint))
+    shapes = (confusion_prior.shape, rate_prior.shape)
+    means, logs = (
+        [
+            sum(w * np.array([part[which] for part in one[1][side]]) for w, one in zip(weights, found, strict=True))
+            for side in (0, 1)
+        ]
+        for which in (1, 2)
+    )
+    rows = np.array(kept)
+    return Integrated(
+        float(logsumexp(log_joint)),
+        np.stack([weights @ (rows == c) for c in range(n_classes)], axis=1),
+        np.array([weights @ (rows[:, a] == rows[:, b]) for a, b, *_ in pairs]),
+        *(found.reshape(shape) for found, shape in zip(means, shapes, strict=True)),
+        *(found.reshape(shape) for found, shape in zip(logs, shapes, strict=True)),
+    )

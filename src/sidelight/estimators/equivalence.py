@@ -1,6 +1,7 @@
 """Mixtures with equivalence constraints: links as a graph, with everything that follows from them."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -11,6 +12,7 @@ from sidelight.couplings.link_graph import HARD, SOFT, LinkedRows, LinkGraphs, P
 from sidelight.couplings.link_graph.feasibility import feasible_number
 from sidelight.estimators.base.annotated import AnnotatedFit, consensus
 from sidelight.estimators.base.clusters import Layout, lay_out_classes
+from sidelight.estimators.base.likelihood_gaussians import structure_unless_given
 from sidelight.estimators.base.link_mixture import LINK_STARTS, LinkMixture, LinkStart
 from sidelight.estimators.base.model import Fitted, Model
 from sidelight.estimators.registry import register
@@ -33,6 +35,8 @@ _PAIRS = ("random", "conditional")
 # How much higher, in nats, the bound of a fit must be to be taken instead of one that took all links for certain: links
 # say more about which classes are meant than a slightly better fit does.
 _DECISIVE = 10.0
+# How much more probable, in nats, the statements of annotators must be under clusters of one covariance.
+_TELLING = 3.0
 # Components softly, classes of a whole graph at once.
 _DECIDED = SOFT._replace(classes=HARD.classes)
 
@@ -60,7 +64,8 @@ class EquivalenceMixture(AnnotatedFit, LinkMixture):
         Gaussians that each class is a mixture of.
     covariance_type : str, default "auto"
         As in LabelledMixture; "auto" is "full", and "diag" for tables of more than 200 numbers, of which full
-        covariances would be large matrices.
+        covariances would be large matrices. With annotators "auto" also tries "tied", and takes it where their
+        statements are clearly more probable given such clusters.
     family : as in LabelledMixture
         As in LabelledMixture.
     pairs : {"random", "conditional"}, default "random"
@@ -215,8 +220,29 @@ class EquivalenceMixture(AnnotatedFit, LinkMixture):
         """Fit to what is certain; with annotators to what they agree on, then to what each of them says."""
         if problem.side.annotations is None:
             return self._fit_links(problem, survey)
-        agreed = self._fit_links(problem._replace(side=consensus(problem.side)), survey)
-        return self._fit_annotated(agreed, problem, survey)
+        tried = [(structure, self._fit_structure(structure, problem, survey)) for structure in self._structures()]
+        chosen, fitted = tried[0]
+        for structure, other in tried[1:]:
+            if self._evidence_of_statements(other) > self._evidence_of_statements(fitted) + _TELLING:
+                chosen, fitted = structure, other
+        self.covariance_type_ = chosen
+        return fitted
+
+    def _structures(self) -> tuple[str, ...]:
+        """Return the structures of covariances to try with annotators, who leave more room to clusters than labels do.
+
+        The many parameters of full covariances then follow something other than classes where rows are few, and
+        annotators are blamed for it.
+        """
+        usual = structure_unless_given(self.covariance_type, self._schema)
+        return (usual, "tied") if self.covariance_type == "auto" and usual == "full" else (usual,)
+
+    def _fit_structure(self, structure: str, problem: Problem, survey: Survey) -> Fitted:
+        """Fit with covariances of a structure to what annotators agree on, then to what each of them says."""
+        trial = copy(self)
+        trial.covariance_type = structure
+        agreed = trial._fit_links(problem._replace(side=consensus(problem.side)), survey)
+        return trial._fit_annotated(agreed, problem, survey)
 
     def _fit_links(self, problem: Problem, survey: Survey) -> Fitted:
         """Fit; where links may be wrong, also as if they were certain, and relax that fit."""

@@ -87,7 +87,7 @@ def judge(answers: Sequence[PairAnswer]) -> Judged:
     shares = np.array([chances[pair] for pair in task])
     model = _Model.of(given, _RELATIONS, np.log(np.column_stack([1 - shares, shares])))
     found = model.found
-    beliefs = Beliefs(found.shares, found.same, found.reliability, model.graph.prior(len(_RELATIONS)))
+    beliefs = Beliefs(found.shares, found.same, found.reliability, found.mixtures, model.graph.prior(len(_RELATIONS)))
     report = annotator_report(model.graph, beliefs, model.side, np.array(_RELATIONS))
     pairs = list(task)
     return Judged(

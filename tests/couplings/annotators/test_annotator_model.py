@@ -19,6 +19,7 @@ from sidelight.couplings.annotators import (
     statement_graph,
 )
 from sidelight.couplings.annotators.coupling import annotated_rows
+from sidelight.couplings.annotators.trellis import MOST_STATES
 
 NAMES = ("x", "y", "z")
 
@@ -84,7 +85,7 @@ def test_it_ends_at_an_optimum_of_its_family_below_the_evidence(seed):
     rng = np.random.default_rng(10 + seed)
     scores, labels, pairs = random_problem(rng)
     graph = statement_graph(side_of(4, labels, pairs))
-    found = resolve(graph, scores, max_iter=2000, tol=1e-13)
+    found = resolve(graph, scores, max_iter=2000, tol=1e-13, most_states=0)
     tiny = tiny_of(scores, labels, pairs, graph.prior(2), 2)
     own = found.reliability.confusion.reshape(2, 2, 2).swapaxes(0, 1)
     logs = [digamma(part) - digamma(part.sum(axis=-1, keepdims=True)) for part in (own, found.reliability.rates)]
@@ -104,7 +105,7 @@ def test_where_classes_are_certain_reliabilities_are_exact(seed):
     z = rng.integers(2, size=4)
     scores = np.where(np.arange(2) == z[:, None], 0.0, -200.0)
     graph = statement_graph(side_of(4, labels, pairs))
-    found = resolve(graph, scores)
+    found = resolve(graph, scores, most_states=0)
     tiny = tiny_of(scores, labels, pairs, graph.prior(2), 2)
     evidence, exact, (confusion, rates) = tiny.exact()
     assert found.bounds[-1] == pytest.approx(evidence, abs=1e-8)
@@ -132,7 +133,7 @@ def distance_from_exact(rng, n, n_statements):
     """Return by how much classes and reliabilities miss the exact posterior at most, and the bound the evidence."""
     scores, labels, pairs = answered_problem(rng, n, n_statements)
     graph = statement_graph(side_of(n, labels, pairs))
-    found = resolve(graph, scores, max_iter=2000, tol=1e-12)
+    found = resolve(graph, scores, max_iter=2000, tol=1e-12, most_states=0)
     evidence, exact, (confusion, rates) = tiny_of(scores, labels, pairs, graph.prior(2), 2).exact()
     own = found.reliability.confusion.reshape(2, 2, 2).swapaxes(0, 1)
     learned = [part / part.sum(axis=2, keepdims=True) for part in (own, found.reliability.rates)]
@@ -163,20 +164,21 @@ def test_where_reliabilities_are_known_classes_are_exact():
     scores, labels, pairs = random_problem(rng)
     graph = statement_graph(side_of(4, labels, pairs))
     prior = graph.prior(2, statements=2e7, pair_statements=1e7)
-    found = resolve(graph, scores, prior=prior)
+    found = resolve(graph, scores, prior=prior, most_states=0)
     evidence, exact, _ = tiny_of(scores, labels, pairs, prior, 2).exact()
     np.testing.assert_allclose(found.shares, exact[found.rows], atol=1e-6)
     assert found.bounds[-1] == pytest.approx(evidence, abs=1e-5)
 
 
+@pytest.mark.parametrize("most_states", [0, MOST_STATES])
 @pytest.mark.parametrize("seed", range(4))
-def test_annotators_who_are_known_never_to_err_are_certain(seed):
+def test_annotators_who_are_known_never_to_err_are_certain(seed, most_states):
     rng = np.random.default_rng(30 + seed)
     scores, labels, pairs = answered_problem(rng, 8, 4, right=1.0)
     labels = labels[4:] if seed % 2 else []
     graph = statement_graph(side_of(8, labels, pairs))
     prior = graph.prior(2, expected=1 - 1e-13, statements=1e14, pair_statements=1e14)
-    found = resolve(graph, scores, prior=prior)
+    found = resolve(graph, scores, prior=prior, most_states=most_states)
     z = assignments(8, 2)
     allowed = np.ones(len(z), dtype=bool)
     for row, name, _ in labels:
@@ -193,7 +195,7 @@ def test_annotators_who_are_known_never_to_err_are_certain(seed):
 def test_the_bound_never_falls(seed, n_classes, n_annotators, n_pairs):
     rng = np.random.default_rng(seed)
     scores, labels, pairs = random_problem(rng, 6, n_classes, n_annotators, 6, n_pairs)
-    found = resolve(statement_graph(side_of(6, labels, pairs)), scores, tol=1e-12)
+    found = resolve(statement_graph(side_of(6, labels, pairs)), scores, tol=1e-12, most_states=0)
     assert np.diff(found.bounds).min(initial=0.0) > -1e-9
 
 
@@ -223,7 +225,7 @@ def simulated(rng, n, matrices, per_row):
 def report_of(side, log_shares):
     graph = statement_graph(side)
     found = resolve(graph, log_shares)
-    beliefs = Beliefs(found.shares, found.same, found.reliability, graph.prior(log_shares.shape[1]))
+    beliefs = Beliefs(found.shares, found.same, found.reliability, found.mixtures, graph.prior(log_shares.shape[1]))
     return annotator_report(graph, beliefs, side, side.label_names)
 
 

@@ -19,6 +19,7 @@ from scipy.sparse import csr_array, diags_array
 from scipy.special import logsumexp, softmax, xlogy
 
 from sidelight._typing import BoolArray, FloatArray, IntArray
+from sidelight.couplings.annotators.accuracy import CountMixture
 from sidelight.couplings.annotators.graph import StatementGraph
 from sidelight.couplings.annotators.reliability import Reliability, ReliabilityPrior
 from sidelight.couplings.class_densities import class_densities
@@ -39,12 +40,21 @@ class StatementCounts(NamedTuple):
         That of the E-step.
     same : (q,)
         Probability that the rows of each judged pair share a class.
+    shares : (m, classes)
+        Probability of each class of the rows.
+    stated : float
+        Log probability of the statements given the table, with the reliabilities that were used.
+    states : tuple of (states,) arrays
+        Probabilities of counts, where these are summed over.
     """
 
     labels: FloatArray
     pairs: FloatArray
     used: Reliability
     same: FloatArray
+    shares: FloatArray
+    stated: float
+    states: tuple[FloatArray, ...] = ()
 
 
 class AnnotatedEStep(NamedTuple):
@@ -99,7 +109,7 @@ class AnnotatedRows:
         return self.graph.exact(n_components if self.classes is None else n_classes)
 
     @cached_property
-    def _sums(self) -> "csr_array[Any]":
+    def node_sums(self) -> "csr_array[Any]":
         """Sums (g, m) over the rows of each node."""
         starts, m = self.graph.linked.starts, len(self.rows)
         return csr_array((np.ones(m), np.arange(m), np.append(starts, m)), shape=(len(starts), m))
@@ -124,20 +134,28 @@ class AnnotatedRows:
         """Nodes of one row without links that stand for more, or fewer, than one row."""
         return np.flatnonzero(self._alone & (self.draws != 1.0))
 
+    def scores(self, log_likelihood: FloatArray, log_weights: FloatArray) -> tuple[FloatArray, FloatArray | None]:
+        """Return the scores (g, classes) of nodes without statements, and responsibilities within classes, if any."""
+        log_density, within, log_alpha = log_likelihood, None, log_weights
+        if self.classes is not None:
+            log_density, within, log_alpha = class_densities(log_likelihood, log_weights, self.classes)
+        scores = np.multiply.outer(np.where(self._alone, 1.0, self.draws), log_alpha)
+        scores += self.node_sums @ (self._row_scales[:, None] * log_density)
+        return scores, within
+
+    def evidence_of_table(self, scores: FloatArray) -> float:
+        """Return the log evidence of the rows without statements, from scores (g, classes) of the nodes."""
+        return float(np.where(self._alone, self.draws, 1.0) @ logsumexp(scores, axis=1))
+
     def step(
         self, log_likelihood: FloatArray, log_weights: FloatArray, used: Reliability, memory: Any
     ) -> AnnotatedEStep:
         """Return the E-step of the rows from their log densities (rows, components)."""
         logs = self.prior.expected_logs(used)
         by_class = self._row_scales[:, None] * (self.graph.said @ logs.confusion.T)
-        log_density, within, log_alpha = log_likelihood, None, log_weights
-        if self.classes is not None:
-            log_density, within, log_alpha = class_densities(log_likelihood, log_weights, self.classes)
-            stated = by_class
-        else:
-            stated = by_class @ used.allocation.T
-        scores = np.multiply.outer(np.where(self._alone, 1.0, self.draws), log_alpha)
-        scores += self._sums @ (self._row_scales[:, None] * log_density + stated)
+        scores, within = self.scores(log_likelihood, log_weights)
+        of_table = self.evidence_of_table(scores)
+        scores += self.node_sums @ (by_class if self.classes is not None else by_class @ used.allocation.T)
         if self.noise:
             scores[:, -1] = -np.inf
         found = self.graph.infer(scores, logs, scores.shape[1], memory)
@@ -150,7 +168,12 @@ class AnnotatedRows:
             own = logsumexp(scores[self._weighted_alone], axis=1)
             evidence += float((self.draws[self._weighted_alone] - 1.0) @ own)
         counts = StatementCounts(
-            np.asarray((self._said.T @ posterior).T), self.graph.pair_counts(found.same), used, found.same
+            np.asarray((self._said.T @ posterior).T),
+            self.graph.pair_counts(found.same),
+            used,
+            found.same,
+            posterior @ used.allocation,
+            evidence - of_table,
         )
         return AnnotatedEStep(posterior, self.draws @ found.marginals, evidence, counts, found.messages or ())
 
@@ -179,6 +202,12 @@ class AnnotatedRows:
             logs = self.prior.expected_logs(counts.used)
             allocation = softmax(counts.labels @ logs.confusion.T, axis=1)
         return self.prior.updated(counts.labels, counts.pairs, allocation)
+
+    def mixtures(self, counts: StatementCounts) -> tuple[CountMixture, ...]:
+        """Return what is known of the counts that reliabilities follow from: here, their expectation."""
+        labels, pairs = counts.used.confusion - self.prior.confusion, counts.used.rates - self.prior.rates
+        every = (np.arange(labels.shape[1]), np.arange(len(pairs)))
+        return (CountMixture(np.ones(1), every[0], labels[None], every[1], pairs[None]),)
 
     def log_prior(self, parameters: Reliability | None) -> float:
         """Return minus the divergence of what is believed from what was expected."""

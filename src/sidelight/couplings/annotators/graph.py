@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 from sidelight._typing import BoolArray, FloatArray, IntArray
 from sidelight.couplings.annotators.answers import Answers, Judgements
 from sidelight.couplings.annotators.reliability import ExpectedLogs, ReliabilityPrior
+from sidelight.couplings.annotators.trellis import Counted
 from sidelight.couplings.link_graph import LinkedRows, LinkProblem, Plan, infer, linked_rows, plan
 from sidelight.couplings.link_graph.problem import MergedEdges, merge
 from sidelight.kernels.loops import owners
@@ -98,10 +99,37 @@ class StatementGraph:
             whole = LinkProblem(problem.n_nodes, merged.edges, log_equal, log_different, problem.labels)
             planned = plan(whole, n_classes)
         found = infer(planned, scores, messages)
-        same = np.where(inside, 1.0, found.same[became]) if len(merged.edges) else np.ones(len(became))
+        same = self.of_judgements(found.same)
         # Rows of one chunklet share their class in any case.
         constant = float(weighed[inside, 1].sum())
-        return GraphBeliefs(found.marginals, np.clip(same, 0.0, 1.0), found.log_partition + constant, found.messages)
+        return GraphBeliefs(found.marginals, same, found.log_partition + constant, found.messages)
+
+    def of_judgements(self, same: FloatArray) -> FloatArray:
+        """Return how probably each judged pair (q,) shares a class, given that of the edges."""
+        became = self._merged.became[len(self.linked.problem.edges) :]
+        # Rows of one chunklet do in any case.
+        return np.clip(np.append(same, 1.0)[became], 0.0, 1.0)
+
+    def counted(self, n_classes: int) -> Counted:
+        """Return the nodes, and their statements as counts."""
+        problem, judged, none = self.linked.problem, self.judgements, np.zeros(len(self.judgements.same))
+        place = np.full(int(self.linked.rows.max(initial=-1)) + 1, -1, dtype=np.int64)
+        place[self.linked.rows] = self.node_of_row
+        said = self.said.tocoo()
+        cells = (said.data, (self.node_of_row[said.coords[0]], said.coords[1]))
+        return Counted(
+            n_classes,
+            problem.labels,
+            csr_array(cells, shape=(problem.n_nodes, self.said.shape[1])),
+            self._merged.edges,
+            self._potentials(problem.log_equal, none),
+            self._potentials(problem.log_different, none),
+            self._merged.became[len(problem.edges) :],
+            place[judged.pairs[:, 0]],
+            judged.annotators,
+            judged.same,
+            judged.weights,
+        )
 
     def _potentials(self, given: FloatArray, judged: FloatArray) -> FloatArray:
         """Return the log potentials of the edges: of links without an author and of judgements, added up."""

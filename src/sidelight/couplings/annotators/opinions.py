@@ -5,9 +5,12 @@ from typing import NamedTuple
 import numpy as np
 
 from sidelight._typing import FloatArray, IntArray
+from sidelight.couplings.annotators.accuracy import CountMixture
 from sidelight.couplings.annotators.coupling import annotated_rows
 from sidelight.couplings.annotators.graph import StatementGraph
+from sidelight.couplings.annotators.integrated import integrated
 from sidelight.couplings.annotators.reliability import Reliability, ReliabilityPrior
+from sidelight.couplings.annotators.trellis import MOST_STATES
 
 _MOST_STEPS = 200
 _TOL = 1e-6
@@ -24,14 +27,18 @@ class Resolved(NamedTuple):
     same : (q,)
         Probability that the rows of each judged pair share a class.
     reliability : Reliability
+    mixtures : tuple of CountMixture
+        What is known of the counts that reliabilities follow from.
     bounds : tuple of float
-        The bound before every step; it never falls where inference on the links is exact.
+        The bound before every step; it never falls where inference on the links is exact. Where statements are few it
+        is the log evidence.
     """
 
     rows: IntArray
     shares: FloatArray
     same: FloatArray
     reliability: Reliability
+    mixtures: tuple[CountMixture, ...]
     bounds: tuple[float, ...]
 
 
@@ -43,6 +50,7 @@ def resolve(
     prior: ReliabilityPrior | None = None,
     max_iter: int = _MOST_STEPS,
     tol: float = _TOL,
+    most_states: int = MOST_STATES,
 ) -> Resolved:
     """Learn how reliable annotators are, and what rows are, from opinions (n, classes) that have not seen statements.
 
@@ -60,11 +68,14 @@ def resolve(
     max_iter : int
     tol : float
         Smallest change of the bound, per row with statements, worth a further step.
+    most_states : int
+        As in `integrated`.
     """
     n_classes = log_shares.shape[1]
     coupling = annotated_rows(
         graph, np.ones(len(log_shares)), classes=np.arange(n_classes), allocation=np.eye(n_classes), prior=prior
     )
+    coupling = integrated(coupling, most_states)
     own, even = log_shares[coupling.rows], np.zeros(n_classes)
     used, memory, bounds = coupling.start if start is None else start, None, [-np.inf]
     for _ in range(max_iter):
@@ -74,4 +85,6 @@ def resolve(
         if abs(bounds[-1] - bounds[-2]) < tol * len(own):
             break
         used = coupling.update(found.counts)
-    return Resolved(coupling.rows, found.posterior, found.counts.same, used, tuple(bounds[1:]))
+    return Resolved(
+        coupling.rows, found.posterior, found.counts.same, used, coupling.mixtures(found.counts), tuple(bounds[1:])
+    )

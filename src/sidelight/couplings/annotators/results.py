@@ -10,12 +10,12 @@ from scipy.stats import beta
 
 from sidelight._storable import storable
 from sidelight._typing import AnyArray, FloatArray, IntArray
+from sidelight.couplings.annotators.accuracy import CountMixture, OwnCounts, accuracy, interval, own_counts
 from sidelight.couplings.annotators.agreement import Agreement, agreement, krippendorff
 from sidelight.couplings.annotators.graph import StatementGraph
 from sidelight.couplings.annotators.reliability import Reliability, ReliabilityPrior
 from sidelight.side import SideInformation
 
-_COVERED = 0.95
 # Statements and questions that are listed.
 _MOST_LISTED = 200
 # A confusion of two classes is reported when it is this probable that it is the rule.
@@ -185,11 +185,15 @@ class AnnotatorReport:
 
 
 class Beliefs(NamedTuple):
-    """What is believed at the end: of the rows (m, classes) in the graph, of judged pairs (q,), of annotators."""
+    """What is believed at the end: of the rows (m, classes) in the graph, of judged pairs (q,), of annotators.
+
+    ``mixtures`` is the posterior of the counts that reliabilities follow from.
+    """
 
     shares: FloatArray
     same: FloatArray
     reliability: Reliability
+    mixtures: tuple[CountMixture, ...]
     prior: ReliabilityPrior
 
 
@@ -203,15 +207,14 @@ def annotator_report(
     rows, of_own, confusion = [], {}, {}
     for number, name in enumerate(names):
         columns = np.flatnonzero(answers.annotators == number)
-        accuracies = [*_of_labels(beliefs, columns, aligned), *_of_pairs(graph, beliefs, number)]
-        mean, low, high = _interval(accuracies)
+        found = own_counts(beliefs.mixtures, columns, number, len(beliefs.reliability.confusion))
+        mean, low, high = _reliability(found, beliefs.prior, columns, aligned, number)
         n_statements = int(graph.annotations.n_statements[number])
         rows.append(
             AnnotatorRow(name, mean, low, high, n_statements, _remark(graph, beliefs, number, high, class_names))
         )
         if len(columns):
-            found = beliefs.reliability.confusion[:, columns]
-            confusion[name] = found / found.sum(axis=1, keepdims=True)
+            confusion[name] = _expected_shares(found.weights, beliefs.prior.confusion[:, columns] + found.labels)
             if (answers.classes[columns] < 0).all():
                 of_own[name] = {answers.names[column]: class_names.tolist()[aligned[column]] for column in columns}
     assert side.annotations is not None
@@ -248,50 +251,19 @@ def _aligned(graph: StatementGraph, beliefs: Beliefs) -> IntArray:
     return classes
 
 
-class _Accuracy(NamedTuple):
-    """A part of an annotator's statements: how many, how often right, and the variance of that."""
-
-    n: float
-    mean: float
-    variance: float
-
-
-def _of_labels(beliefs: Beliefs, columns: IntArray, aligned: IntArray) -> list[_Accuracy]:
-    if not len(columns):
-        return []
-    parameters = beliefs.reliability.confusion[:, columns]
-    counts = _counts(beliefs, columns).sum(axis=1)
-    right = np.where(aligned[columns] == np.arange(len(parameters))[:, None], parameters, 0.0).sum(axis=1)
-    total = parameters.sum(axis=1)
-    mean = right / total
-    variance = mean * (1 - mean) / (total + 1)
-    shares = counts / max(counts.sum(), 1e-300)
-    return [_Accuracy(float(counts.sum()), float(shares @ mean), float(shares**2 @ variance))]
+def _reliability(
+    counts: OwnCounts, prior: ReliabilityPrior, columns: IntArray, aligned: IntArray, number: int
+) -> tuple[float, float, float]:
+    """Return mean and interval of the share of an annotator's statements that are right."""
+    right = (aligned[columns] == np.arange(counts.labels.shape[1])[:, None]).astype(float)
+    parts = [accuracy(counts.labels, prior.confusion[:, columns], right)] if len(columns) else []
+    return interval(counts.weights, [*parts, accuracy(counts.pairs, prior.rates[number], np.eye(2))])
 
 
-def _of_pairs(graph: StatementGraph, beliefs: Beliefs, number: int) -> list[_Accuracy]:
-    judged = graph.judgements.annotators == number
-    if not judged.any():
-        return []
-    parameters = beliefs.reliability.rates[number]
-    counts = (parameters - beliefs.prior.rates[number]).sum(axis=1)
-    total = parameters.sum(axis=1)
-    mean = np.diagonal(parameters) / total
-    variance = mean * (1 - mean) / (total + 1)
-    shares = counts / max(counts.sum(), 1e-300)
-    return [_Accuracy(float(counts.sum()), float(shares @ mean), float(shares**2 @ variance))]
-
-
-def _interval(parts: list[_Accuracy]) -> tuple[float, float, float]:
-    """Return mean and interval of the share of right statements, by the Beta distribution of the same moments."""
-    n = sum(part.n for part in parts)
-    if not n:
-        return float("nan"), 0.0, 1.0
-    mean = sum(part.n * part.mean for part in parts) / n
-    variance = sum((part.n / n) ** 2 * part.variance for part in parts)
-    size = mean * (1 - mean) / max(variance, 1e-300) - 1
-    low, high = beta.interval(_COVERED, max(mean * size, 1e-9), max((1 - mean) * size, 1e-9))
-    return float(mean), float(low), float(high)
+def _expected_shares(weights: FloatArray, parameters: FloatArray) -> FloatArray:
+    """Return the mean of a mixture of Dirichlet distributions with parameters (states, kinds, answers)."""
+    means = parameters / parameters.sum(axis=2, keepdims=True)
+    return np.asarray(np.tensordot(weights / weights.sum(), means, axes=1))
 
 
 def _remark(graph: StatementGraph, beliefs: Beliefs, number: int, high: float, class_names: AnyArray) -> str:

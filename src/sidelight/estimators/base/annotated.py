@@ -19,6 +19,7 @@ from sidelight.couplings.annotators import (
     agreed_pairs,
     annotated_rows,
     annotator_report,
+    integrated,
     resolve,
     statement_graph,
 )
@@ -162,11 +163,13 @@ class AnnotatedFit(MixtureEstimator):
         if self.components_have_classes:
             graph = statement_graph(side)
             n_classes = int(classes.max()) + 1
-            coupling = annotated_rows(graph, counted, classes=classes, allocation=np.eye(n_classes)[classes])
+            coupling = integrated(
+                annotated_rows(graph, counted, classes=classes, allocation=np.eye(n_classes)[classes])
+            )
         else:
             graph = statement_graph(side, labels_as_statements=True)
             allocation = _first_allocation(classes, n_components, max(len(side.label_names), 1))
-            coupling = annotated_rows(graph, counted, classes=None, allocation=allocation, noise=has_noise)
+            coupling = integrated(annotated_rows(graph, counted, classes=None, allocation=allocation, noise=has_noise))
         rows = replace(plain.rows, weights=None if plain.rows.weights is None else counted)
         return replace(plain, rows=rows, couplings=(coupling,))
 
@@ -176,6 +179,12 @@ class AnnotatedFit(MixtureEstimator):
         """Step until the bound no longer rises; the bounds of the fit before are of another model, and left out."""
         tol = self.tol * total_weight
         return go_on(Trace(state), mixture.step, "annotators", max_iter=self.max_iter, tol=tol, callbacks=callbacks)
+
+    def _evidence_of_statements(self, fitted: Fitted) -> float:
+        """Return the log probability of all statements, or a bound on it, given the table and the clusters."""
+        mixture, state = fitted.fit.mixture, fitted.fit.trace.state
+        (part,), (coupling,) = mixture.expect_coupled(state), mixture.couplings
+        return float(part.counts.stated + coupling.log_prior(part.counts.used))
 
     def _learned_classes(self, fit: Fit, side: SideInformation, classes: IntArray) -> IntArray:
         """Return the class of each component, as it was allocated; those without labelled rows keep theirs."""
@@ -197,9 +206,9 @@ class AnnotatedFit(MixtureEstimator):
         if not isinstance(coupling, AnnotatedRows):
             return
         (part,) = mixture.expect_coupled(state)
-        (assigned,) = mixture.assign_coupled(state)
         used: Reliability = part.counts.used
-        beliefs = Beliefs(assigned.posterior @ used.allocation, part.counts.same, used, coupling.prior)
+        mixtures = coupling.mixtures(part.counts)
+        beliefs = Beliefs(part.counts.shares, part.counts.same, used, mixtures, coupling.prior)
         names = class_names(side, used.allocation.shape[1])
         self.annotation_report_ = annotator_report(coupling.graph, beliefs, side, names)
         self.annotators_ = self.annotation_report_.annotators

@@ -90,6 +90,8 @@ def classes_of(fit: Fit, side: SideInformation) -> IntArray:
         return np.arange(n_components)
     expectation = mixture.expect(state)
     owned, drawn = label_sums(expectation), freely_drawn(mixture, state, side)
+    # Annotators may agree on no row of the last labels.
+    owned = np.pad(owned, ((0, n_labels - len(owned)), (0, 0)))
     mass = expectation.statistics.mass[:n_components]
     return classes_by_labels(owned[:, :n_components], drawn[:, :n_components], mass)
 

@@ -70,7 +70,7 @@ def consult_with_annotators(problem: Problem, consult: Consult, opinions: FloatA
         heard = resolve(graph, log_shares)
         agreed = _believed(problem, graph, heard)
     n_classes = log_shares.shape[1]
-    beliefs = Beliefs(heard.shares, heard.same, heard.reliability, graph.prior(n_classes))
+    beliefs = Beliefs(heard.shares, heard.same, heard.reliability, heard.mixtures, graph.prior(n_classes))
     report = annotator_report(graph, beliefs, side, class_names(side, n_classes))
     return Heard(found, log_shares, heard.rows, heard.shares, report)
 
