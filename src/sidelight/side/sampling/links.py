@@ -1,141 +1,21 @@
-"""Draw labels and links from a ground truth, for experiments.
+"""Draw links from a ground truth.
 
-Links are drawn without listing all pairs of rows: pairs are numbered, distinct numbers are drawn, and the pair of each
-number is worked out. Every set of pairs is equally likely, and a million links among a million rows take seconds.
+Pairs of rows are never all listed: they are numbered, distinct numbers are drawn, and the pair of each number is worked
+out. Every set of pairs is equally likely, and a million links among a million rows take seconds.
 """
 
-from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 
-from sidelight._typing import AnyArray, BoolArray, IntArray
-from sidelight.side.closure import NO_PAIRS
-from sidelight.side.information import SideInformation
-from sidelight.side.parsing import as_vector, choose_rows, encode, read_ids
+from sidelight._typing import BoolArray, IntArray
+from sidelight.side.parsing import choose_rows, encode
+from sidelight.side.sampling.labels import rank_within
 
 # Tries at disjoint links of given numbers, where an unlucky choice of rows can leave too few of a kind.
 _MAX_TRIES = 50
-
-
-def draw_labels(
-    y: Any,
-    *,
-    fraction: float | None = None,
-    number: int | None = None,
-    per_class: int | None = None,
-    left_out: Iterable[Any] = (),
-    stratify: bool = False,
-    random_state: Any = None,
-) -> AnyArray:
-    """Keep some labels of a ground truth and hide the others.
-
-    Parameters
-    ----------
-    y : (n,) column
-        The truth. Rows of unknown class (-1, None, NaN) are never drawn.
-    fraction, number, per_class : float or int
-        How many labels to keep, one of the three: a fraction of the eligible rows (rounded), a number of rows, or a
-        number of rows of each class.
-    left_out : names of classes, optional
-        Classes without labels.
-    stratify : bool, default False
-        Whether ``fraction`` or ``number`` is divided among the classes in proportion to their sizes.
-    random_state : int, RandomState or None
-        Source of randomness.
-
-    Returns
-    -------
-    (n,) array
-        Integers with -1 for unknown where the truth holds whole numbers, else objects with None.
-
-    Examples
-    --------
-    >>> from sidelight.side import draw_labels
-    >>> draw_labels(["a", "a", "a", "b", "b", "b"], per_class=1, random_state=0).tolist().count(None)
-    4
-    """
-    random = check_random_state(random_state)
-    codes, names = encode(y, "y")
-    eligible = _without(codes, names, left_out)
-    rows = np.flatnonzero(eligible >= 0)
-    sizes = np.bincount(eligible[rows], minlength=len(names))
-    quotas = _quotas(sizes, fraction, number, per_class, names, stratify, random)
-    if quotas is None:
-        chosen = random.permutation(rows)[: _wanted(len(rows), fraction, number)]
-    else:
-        shuffled = random.permutation(rows)
-        chosen = shuffled[rank_within(eligible[shuffled]) < quotas[eligible[shuffled]]]
-    return _partial(codes, names, chosen)
-
-
-def _without(codes: IntArray, names: AnyArray, left_out: Iterable[Any]) -> IntArray:
-    known = names.tolist()
-    for name in left_out:
-        if name not in known:
-            raise ValueError(f"left_out names the class {name!r}, which is not in y; classes are {known!r}")
-        codes = np.where(codes == known.index(name), -1, codes)
-    return codes
-
-
-def _quotas(
-    sizes: IntArray,
-    fraction: float | None,
-    number: int | None,
-    per_class: int | None,
-    names: AnyArray,
-    stratify: bool,
-    random: np.random.RandomState,
-) -> IntArray | None:
-    """Divide the labels among the classes; None where any row may be drawn."""
-    if sum(value is not None for value in (fraction, number, per_class)) != 1:
-        raise ValueError("give one of fraction, number and per_class")
-    if per_class is not None:
-        short = np.flatnonzero((sizes < per_class) & (sizes > 0))
-        if per_class < 0 or len(short):
-            reason = (
-                f"class {names[short[:1]].tolist()[0]!r} has only {sizes[short[0]]} rows"
-                if len(short)
-                else "it is negative"
-            )
-            raise ValueError(f"per_class={per_class} cannot be drawn: {reason}")
-        return np.full(len(sizes), per_class)
-    if not stratify:
-        return None
-    total = _wanted(int(sizes.sum()), fraction, number)
-    shares = total * sizes / max(int(sizes.sum()), 1)
-    quotas = np.floor(shares).astype(np.int64)
-    # Labels left by rounding go to the largest remainders, ties at random.
-    order = np.lexsort((random.random_sample(len(sizes)), quotas - shares))
-    quotas[order[: total - quotas.sum()]] += 1
-    return quotas
-
-
-def _wanted(n_rows: int, fraction: float | None, number: int | None) -> int:
-    if fraction is not None and not 0 <= fraction <= 1:
-        raise ValueError(f"fraction={fraction} must lie between 0 and 1")
-    wanted = round(fraction * n_rows) if fraction is not None else int(number or 0)
-    if not 0 <= wanted <= n_rows:
-        raise ValueError(f"number={wanted} labels cannot be drawn from {n_rows} rows")
-    return wanted
-
-
-def _partial(codes: IntArray, names: AnyArray, chosen: IntArray) -> AnyArray:
-    whole = names.dtype.kind in "iu"
-    partial = np.full(len(codes), -1 if whole else None, dtype=np.int64 if whole else object)
-    partial[chosen] = names[codes[chosen]] if whole else np.array(names.tolist(), dtype=object)[codes[chosen]]
-    return partial
-
-
-def rank_within(codes: IntArray) -> IntArray:
-    """Count the equal codes before each place."""
-    order = np.argsort(codes, kind="stable")
-    starts = np.searchsorted(codes[order], codes[order], side="left")
-    rank = np.empty(len(codes), dtype=np.int64)
-    rank[order] = np.arange(len(codes)) - starts
-    return rank
 
 
 class Links(NamedTuple):
@@ -399,63 +279,3 @@ def _unrank(ranks: IntArray) -> tuple[IntArray, IntArray]:
     high -= high * (high - 1) // 2 > ranks
     high += high * (high + 1) // 2 <= ranks
     return ranks - high * (high - 1) // 2, high
-
-
-def draw_side(
-    y: Any,
-    *,
-    labels: float | Mapping[str, Any] | None = None,
-    links: int | Mapping[str, Any] | None = None,
-    confidence: Any = None,
-    sample_id: Any = None,
-    random_state: Any = None,
-) -> SideInformation:
-    """Draw labels and links from a ground truth, as a SideInformation.
-
-    Parameters
-    ----------
-    y : (n,) column
-        The truth.
-    labels : float, int or mapping, optional
-        A fraction (float) or number (int) of labels, or the keywords of `draw_labels`.
-    links : int or mapping, optional
-        A number of random links, or the keywords of `draw_links`.
-    confidence : float, column or mapping, optional
-        Confidence of the links, as in `SideInformation.build`.
-    sample_id : (n,) column, optional
-        Names of the rows.
-    random_state : int, RandomState or None
-        Source of randomness.
-
-    Returns
-    -------
-    SideInformation
-        What was drawn.
-
-    Examples
-    --------
-    >>> from sidelight.side import draw_side
-    >>> draw_side([0] * 50 + [1] * 50, labels=0.1, links={"n_must": 12, "n_cannot": 8}, random_state=0)
-    SideInformation(100 rows: 10 labels of 2 classes, 12 must-links, 8 cannot-links)
-    """
-    random = check_random_state(random_state)
-    truth = as_vector(y, "y")
-    partial = None
-    drawn = Links(NO_PAIRS, NO_PAIRS, np.empty(0, dtype=bool))
-    if labels is not None:
-        if not isinstance(labels, Mapping):
-            labels = {"number" if isinstance(labels, (int, np.integer)) else "fraction": labels}
-        partial = draw_labels(truth, random_state=random, **labels)
-    if links is not None:
-        if not isinstance(links, Mapping):
-            links = {"n_links": links}
-        drawn = draw_links(truth, random_state=random, **links)
-    ids = None if sample_id is None else read_ids(sample_id, len(truth))
-    return SideInformation.build(
-        len(truth),
-        y=partial,
-        must_link=drawn.must_link if ids is None else ids[drawn.must_link],
-        cannot_link=drawn.cannot_link if ids is None else ids[drawn.cannot_link],
-        confidence=confidence,
-        sample_id=ids,
-    )
