@@ -8,11 +8,12 @@ larger. How much surprise is needed depends on how far the group lies from other
 part cut off somewhere from a group needs much more than a group that lies apart. It also depends on the experts: rows
 of a class that none of them has seen are given to one labelled class by some and to another by others, so a group needs
 less surprise where experts agree less than on labelled rows whose label they have not seen, and more where they agree
-more. And it depends on the labelled classes: where each of them is several clusters of the mixture, a cluster without
-labels may well be one more of theirs. Links between a group and the rest of the classes it is taken for count as well:
-cannot-links for the group, must-links against it, as far as the labelled classes do not lead one to expect them. The
-groups that are chosen exceed what they need by the most, in sum. They are then divided where the tree divides labelled
-classes too (:mod:`~sidelight.estimators.guided.granularity`): several new classes may lie side by side.
+more. And it depends on the labelled classes: where each of them is several clusters of the mixture, or the mixture has
+many more clusters than there are labelled classes, a cluster without labels may well be one more of theirs. Links
+between a group and the rest of the classes it is taken for count as well: cannot-links for the group, must-links
+against it, as far as the labelled classes do not lead one to expect them. The groups that are chosen exceed what they
+need by the most, in sum. They are then divided where the tree divides labelled classes too
+(:mod:`~sidelight.estimators.guided.granularity`): several new classes may lie side by side.
 """
 
 from collections.abc import Callable
@@ -32,8 +33,9 @@ _NEEDED_NEAR, _NEEDED_FAR = 5.0, 1.5
 # Halves of a normal distribution are this many standard deviations within apart; every further one saves this much.
 _CUT_APART = 2.5
 _SAVED = 1.5
-# Nothing is added to what is needed where the labels of a class lie in this many clusters or fewer, on average; one nat
-# more with every factor of e, and so much at most.
+# Nothing is added to what is needed where the labels of a class lie in this many clusters or fewer, on average, and
+# nothing where there are this many clusters for each labelled class; one nat more with every factor of e, for either,
+# and so much at most.
 _CLUSTERS_OF_A_CLASS = 1.5
 _MOST_ADDED = 2.0
 # A group is taken for the classes that have at least this share of it: it may lie on the border of two.
@@ -129,7 +131,7 @@ def unlabelled_groups(
     if n_labels < _LEAST_LABELS:
         return []
     tree = ward_tree(points)
-    added = added_by_clusters(clusters[codes >= 0], shares.shape[1])
+    added = added_by_clusters(clusters[codes >= 0], int(clusters.max()) + 1, shares.shape[1])
     added += _NEEDED_WITH_FEW * max(np.log(_FEW_LABELS * shares.shape[1] / n_labels), 0.0)
     rows = _Rows(points, shares, codes, _usual_doubts(doubts, codes, shares.shape[1]), added, links)
     counts = np.column_stack([shares, np.ones(len(points)), codes >= 0, doubts])
@@ -154,10 +156,10 @@ def _usual_doubts(doubts: FloatArray, codes: IntArray, n_classes: int) -> FloatA
     return (sums + _OTHER_ROWS * doubts[labelled].mean()) / (counts + _OTHER_ROWS)
 
 
-def added_by_clusters(clusters: IntArray, n_classes: int) -> float:
-    """Return the surprise that a group needs beside, in nats, by the clusters (m,) that labelled rows lie in."""
-    per_class = len(np.unique(clusters)) / n_classes
-    return float(np.clip(np.log(per_class / _CLUSTERS_OF_A_CLASS), 0.0, _MOST_ADDED))
+def added_by_clusters(labelled: IntArray, n_clusters: int, n_classes: int) -> float:
+    """Return the surprise that a group needs beside, in nats, by the clusters of labelled rows (m,) and by all."""
+    per_class = np.array([len(np.unique(labelled)), n_clusters]) / n_classes
+    return float(np.clip(np.log(per_class / _CLUSTERS_OF_A_CLASS), 0.0, _MOST_ADDED).sum())
 
 
 class _Found(NamedTuple):

@@ -5,7 +5,8 @@ the class it is believed to have, and gives its opinion on a row without having 
 the others disagree within a group of similar rows, it takes the side of the majority (as in self-training, with several
 teachers). The fewer statements there are, the more pupils count. They agree with each other more often than they are
 right, so all opinions together are tempered until rows are, on average, as certain as to the teachers alone, whose
-probabilities were learned on statements held out.
+probabilities were learned on statements held out. Where labels are few, these flatter still, and rows are somewhat less
+certain than that.
 """
 
 from typing import NamedTuple
@@ -34,6 +35,8 @@ PUPILS = (
     Pupil(ForestExpert("forest pupil", growers=(ExtraTreesClassifier,)), 0.4),
     Pupil(GaussianExpert("Gaussian pupil", 0.1, unlabelled_weight=0.0), 0.1),
 )
+# How much less certain few labels leave a row: scores are smaller by this share where there is hardly a label.
+_LESS_CERTAIN = 0.2
 # How much less the teachers count where pupils count fully.
 _TEACHERS_LESS = 0.6
 # With this many links for each class, pupils count half. A label counts as so many links: it teaches the other experts
@@ -51,7 +54,8 @@ def with_pupils(view: View, statements: Statements, teachers: Round, random: np.
     """Let pupils learn from what the experts of a round believe, and join them."""
     n_classes = teachers.log_shares.shape[1]
     lesson = _beliefs(teachers, statements, random)
-    n_links = len(statements.pairs) + _LINKS_OF_A_LABEL * np.count_nonzero(statements.codes >= 0)
+    n_labels = np.count_nonzero(statements.codes >= 0)
+    n_links = len(statements.pairs) + _LINKS_OF_A_LABEL * n_labels
     part = _LINKS * n_classes / (_LINKS * n_classes + n_links)
     opinions = [pupil.expert.consult(view, lesson, random) for pupil in PUPILS]
     spoken = np.array([teachers.log_shares, *(floored(opinion.held_out) for opinion in opinions)])
@@ -59,6 +63,8 @@ def with_pupils(view: View, statements: Statements, teachers: Round, random: np.
     teaching = 1 - _TEACHERS_LESS * part
     scores = np.tensordot(np.concatenate([[teaching], weights]), spoken, 1)
     temper = tempering(scores, float(np.exp(teachers.log_shares.max(axis=1)).mean()))
+    if n_labels:
+        temper *= 1 - _LESS_CERTAIN * part
     return teachers._replace(
         learned=(*teachers.learned, *(opinion.learned for opinion in opinions)),
         weights=temper * np.concatenate([teaching * teachers.weights, weights]),
