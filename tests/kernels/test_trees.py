@@ -13,7 +13,7 @@ def forest():
     random = np.random.default_rng(0)
     rows = random.normal(size=(700, 4)).astype(np.float32).astype(float)
     model = ExtraTreesClassifier(30, random_state=0).fit(rows[:200], random.integers(3, size=200))
-    learned = _as_arrays(model, 3, np.full(3, 1 / 3), trust=1.0)
+    learned = _as_arrays([model], 3, np.full(3, 1 / 3), trust=1.0)
     trees = Trees(*(getattr(learned, name) for name in Trees._fields))
     return rows, trees, model.predict_proba(rows)
 
