@@ -45,8 +45,10 @@ _SEARCH_PRICE = 0.65
 # A branch may have at most this share of the labels it should have, at least these rows, and at most this share of all.
 _MOST_LABELS = 0.3
 _LEAST_ROWS = 5
-# The share of labelled rows of a class is near that of the table, by this many labels.
+# The share of labelled rows of a class is near that of the table, by this many labels. But a class has no more labels to
+# miss than it has, and so many: where as many rows of every class were labelled, large classes have a small share.
 _OVERALL_LABELS = 3.0
+_MORE_LABELS = 0.5
 # With fewer labels in all, none can be missed. With fewer labels of a class than so many, on average, experts know
 # little of what classes look like: this much more surprise is needed for every factor of e.
 _LEAST_LABELS = 6
@@ -193,6 +195,7 @@ def _excess(rows: _Rows, groups: _Groups, taken: BoolArray) -> FloatArray:
     part = np.clip(below / whole, 0.0, _MOST_OF_A_CLASS)
     labelled_share = counts.sum() / max(np.count_nonzero(~taken), 1)
     n_labels = whole * (counts + _OVERALL_LABELS) / (whole + _OVERALL_LABELS / labelled_share)
+    n_labels = np.minimum(n_labels, counts + _MORE_LABELS)
     expected = (part * n_labels).sum(axis=1)
     surprise = np.where(
         strays == 0,
