@@ -45,8 +45,8 @@ _SEARCH_PRICE = 0.65
 # A branch may have at most this share of the labels it should have, at least these rows, and at most this share of all.
 _MOST_LABELS = 0.3
 _LEAST_ROWS = 5
-# The share of labelled rows of a class is near that of the table, by this many labels. But a class has no more labels to
-# miss than it has, and so many: where as many rows of every class were labelled, large classes have a small share.
+# The share of labelled rows of a class is near that of the table, by this many labels. But a class has no more labels
+# to miss than it has, and so many: where as many rows of every class were labelled, large classes have a small share.
 _OVERALL_LABELS = 3.0
 _MORE_LABELS = 0.5
 # With fewer labels in all, none can be missed. With fewer labels of a class than so many, on average, experts know
