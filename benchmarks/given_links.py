@@ -33,7 +33,7 @@ from threadpoolctl import threadpool_limits
 import sidelight as sl
 from sidelight.reproduce.framework.experiment import ONE_CLUSTER, Experiment, Setting, Trial
 from sidelight.reproduce.framework.journal import Journal, Results
-from sidelight.side.sampling import draw_links
+from sidelight.side import draw_links
 from situations import components, drawn
 
 RESULTS = Path(__file__).parent / "results"

@@ -19,7 +19,8 @@ from sklearn import datasets
 from sklearn.decomposition import PCA
 
 from further_tables import SOURCES
-from sidelight.side.sampling import draw_links, rank_within
+from sidelight.side import draw_links
+from sidelight.side.sampling.labels import rank_within
 
 SHIPPED = ("iris", "wine", "digits")
 OF_THE_PAPERS = (

@@ -16,7 +16,7 @@ from sklearn.metrics import adjusted_rand_score, roc_auc_score
 from threadpoolctl import threadpool_limits
 
 from sidelight import GuidedMixture
-from sidelight.side.sampling import draw_links
+from sidelight.side import draw_links
 from situations import TABLES, drawn
 
 SETS = ("iris", "wine", "breast_cancer", "thyroid", "seeds", "dermatology", "zoo", "ecoli")

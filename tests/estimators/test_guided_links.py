@@ -19,7 +19,7 @@ from sidelight.estimators.starts.partitions import (
     obedient_partition,
 )
 from sidelight.metrics import Suspicions
-from sidelight.side.sampling import draw_links
+from sidelight.side import draw_links
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -18,7 +18,7 @@ from sidelight.asking.belief import (
     uncertainty,
 )
 from sidelight.side import SideInformation
-from sidelight.side.sampling import rank_within
+from sidelight.side.sampling.labels import rank_within
 
 # Similarities are kept for all pairs of candidates; 2000 rows take 32 MB.
 _MAX_FREE = 1500

@@ -19,7 +19,7 @@ from sidelight.estimators.base.clusters import cluster_order
 from sidelight.inference.executors.threads import one_blas_thread
 from sidelight.metrics import Violations, violations
 from sidelight.side import SideInformation
-from sidelight.side.parsing import compress
+from sidelight.side.parsing.columns import compress
 from sidelight.side.transforms import pooled
 from sidelight.tables.sources import in_memory
 from sidelight.tables.survey import refuse_small, survey_finite

@@ -8,7 +8,8 @@ from scipy.sparse import coo_array, csr_array
 from sklearn.metrics.cluster import pair_confusion_matrix
 
 from sidelight._typing import IntArray
-from sidelight.side.parsing import as_vector, choose_rows, encode_complete
+from sidelight.side.parsing.columns import as_vector, encode_complete
+from sidelight.side.parsing.rows import choose_rows
 
 
 def clustering_accuracy_score(y_true: Any, y_pred: Any, *, rows: Any = None) -> float:

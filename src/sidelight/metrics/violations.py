@@ -11,7 +11,7 @@ from sidelight._storable import storable
 from sidelight._typing import AnyArray, BoolArray, FloatArray, IntArray
 from sidelight._wording import count, percent
 from sidelight.side import SideInformation
-from sidelight.side.parsing import as_vector, encode_complete, refuse_missing
+from sidelight.side.parsing.columns import as_vector, encode_complete, refuse_missing
 
 # How many broken statements of a kind notebooks show.
 _SHOWN = 10

@@ -18,7 +18,7 @@ from sidelight.persistence.encoding import (
     optional_field_names,
 )
 from sidelight.persistence.format_1 import DROPPED, TAGS, DroppedParameter, upgraded, without_dropped
-from sidelight.side.parsing import have_one_width
+from sidelight.side.parsing.columns import have_one_width
 
 _NO_NUMERAL = {text: float(text) for text in ("nan", "inf", "-inf")}
 

@@ -28,7 +28,7 @@ from sklearn.base import BaseEstimator
 from sidelight._storable import tag_of
 from sidelight._typing import AnyArray
 from sidelight.persistence.archive import is_plain
-from sidelight.side.parsing import have_one_width
+from sidelight.side.parsing.columns import have_one_width
 from sidelight.tables.dask import is_dask
 
 SPARSE = {cls.__name__: cls for cls in (csr_array, csc_array, csr_matrix, csc_matrix)}

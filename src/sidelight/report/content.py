@@ -31,7 +31,7 @@ from sidelight.describe.profiles import Profiles, cluster_profiles, profile_word
 from sidelight.describe.table import FittedTable, fitted_table
 from sidelight.report.statements import Statements, read_statements
 from sidelight.side import SideInformation
-from sidelight.side.parsing import as_vector
+from sidelight.side.parsing.columns import as_vector
 
 _SURE = 0.9
 _DOUBTFUL_SHOWN = 15

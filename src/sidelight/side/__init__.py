@@ -4,7 +4,9 @@ from sidelight.exceptions import ContradictionError
 from sidelight.side.annotations import Annotations
 from sidelight.side.closure import Closure
 from sidelight.side.information import SideInformation
-from sidelight.side.sampling import Links, draw_labels, draw_links, draw_side
+from sidelight.side.sampling.both import draw_side
+from sidelight.side.sampling.labels import draw_labels
+from sidelight.side.sampling.links import Links, draw_links
 
 __all__ = [
     "Annotations",

@@ -11,7 +11,8 @@ from sidelight._storable import storable
 from sidelight._typing import AnyArray, BoolArray, FloatArray, IntArray
 from sidelight._wording import some_listed
 from sidelight.side.closure import NO_PAIRS, join_groups
-from sidelight.side.parsing import CodedColumn, FindRows, as_vector, encode, is_missing, sorted_names
+from sidelight.side.parsing.columns import CodedColumn, as_vector, encode, is_missing, sorted_names
+from sidelight.side.parsing.rows import FindRows
 
 SAME, DIFFERENT, UNSURE = 1, 0, -1
 # What people and programs write for each relation.

@@ -13,16 +13,9 @@ import numpy as np
 
 from sidelight._typing import AnyArray, FloatArray, IntArray
 from sidelight.side.closure import NO_PAIRS, Constraints, all_pairs, chain, components, find_conflicts
-from sidelight.side.parsing import (
-    CodedColumn,
-    FindRows,
-    as_vector,
-    encode,
-    names_array,
-    read_confidence,
-    read_ids,
-    row_finder,
-)
+from sidelight.side.parsing.columns import CodedColumn, as_vector, encode, names_array
+from sidelight.side.parsing.links import read_confidence
+from sidelight.side.parsing.rows import FindRows, read_ids, row_finder
 
 
 class PooledLinks(NamedTuple):

@@ -11,9 +11,13 @@ from sidelight._html import html_table
 from sidelight._storable import storable
 from sidelight._typing import AnyArray, BoolArray, FloatArray, IntArray
 from sidelight._warnings import warn
-from sidelight.side import annotators, parsing, transforms
+from sidelight.side import annotators, transforms
 from sidelight.side.annotations import Annotations, chosen_annotators, read_annotations, take_out_certain
 from sidelight.side.closure import Closure, close
+from sidelight.side.parsing.blocks import read_blocks
+from sidelight.side.parsing.columns import as_vector, encode, unknown_column
+from sidelight.side.parsing.links import merge_links, read_confidence, read_links, refuse_self_links
+from sidelight.side.parsing.rows import read_ids, row_finder, row_numbers
 
 
 @storable("SideInformation")
@@ -77,16 +81,16 @@ class SideInformation:
         store = self.__dict__
         store["n_rows"] = int(self.n_rows)
         for kind in ("must_link", "cannot_link"):
-            links = parsing.read_links(np.asarray(store[kind]), kind, partial(parsing.row_numbers, self.n_rows))
-            confidence, _ = parsing.read_confidence(store[f"{kind}_confidence"], len(links.pairs), 0)
+            links = read_links(np.asarray(store[kind]), kind, partial(row_numbers, self.n_rows))
+            confidence, _ = read_confidence(store[f"{kind}_confidence"], len(links.pairs), 0)
             if kind == "cannot_link":
-                parsing.refuse_self_links(links, kind)
-            store[kind], store[f"{kind}_confidence"] = parsing.merge_links(links.pairs, confidence)
+                refuse_self_links(links, kind)
+            store[kind], store[f"{kind}_confidence"] = merge_links(links.pairs, confidence)
         for codes, names in (("labels", "label_names"), ("blocks", "block_names")):
             store[names] = np.array(store[names])
             store[codes] = _checked_codes(store[codes], self.n_rows, len(store[names]), codes)
         if self.ids is not None:
-            store["ids"] = parsing.as_vector(np.array(self.ids), "ids", self.n_rows)
+            store["ids"] = as_vector(np.array(self.ids), "ids", self.n_rows)
         for value in store.values():
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
@@ -142,14 +146,14 @@ class SideInformation:
         if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 0:
             raise ValueError(f"n must be the number of rows, not {n!r}")
         n = int(n)
-        ids = None if sample_id is None else parsing.read_ids(sample_id, n)
-        find = parsing.row_finder(n, ids)
-        labels, label_names = parsing.unknown_column(n) if y is None else parsing.encode(y, "y", n)
-        must = parsing.read_links(must_link, "must_link", find)
-        cannot = parsing.read_links(cannot_link, "cannot_link", find)
-        parsing.refuse_self_links(cannot, "cannot_link")
-        must_confidence, cannot_confidence = parsing.read_confidence(confidence, len(must.pairs), len(cannot.pairs))
-        stated = parsing.read_blocks(blocks, n, find)
+        ids = None if sample_id is None else read_ids(sample_id, n)
+        find = row_finder(n, ids)
+        labels, label_names = unknown_column(n) if y is None else encode(y, "y", n)
+        must = read_links(must_link, "must_link", find)
+        cannot = read_links(cannot_link, "cannot_link", find)
+        refuse_self_links(cannot, "cannot_link")
+        must_confidence, cannot_confidence = read_confidence(confidence, len(must.pairs), len(cannot.pairs))
+        stated = read_blocks(blocks, n, find)
         n_dropped = int((~must.present).sum() + (~cannot.present).sum()) + stated.n_dropped
         n_stated = len(must.pairs) + len(cannot.pairs) + stated.n_stated
         if n_stated and n_dropped == n_stated:
@@ -249,7 +253,7 @@ class SideInformation:
         SideInformation(3 rows: 3 labels by 2 annotators, 1 judged pair by 1 annotator)
         """
         empty = cls.build(n, sample_id=sample_id)
-        found, n_dropped = read_annotations(labels, links, parsing.row_finder(empty.n_rows, empty.ids))
+        found, n_dropped = read_annotations(labels, links, row_finder(empty.n_rows, empty.ids))
         stated = len(found.label_rows) + len(found.pairs)
         if n_dropped and not stated:
             warn(
@@ -545,4 +549,4 @@ def _checked_codes(codes: Any, n: int, n_names: int, argument: str) -> IntArray:
             f"{argument} holds the code {array[wrong[0]]} at row {wrong[0]}, but there are {n_names} names; "
             "use SideInformation.build to pass names"
         )
-    return array.copy() if n_names else parsing.unknown_column(n).codes
+    return array.copy() if n_names else unknown_column(n).codes

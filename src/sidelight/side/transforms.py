@@ -19,16 +19,8 @@ from sidelight.side.closure import (
     join_groups,
     number_by_first,
 )
-from sidelight.side.parsing import (
-    CodedColumn,
-    choose_rows,
-    compress,
-    names_array,
-    read_ids,
-    rows_of,
-    sorted_names,
-    unknown_column,
-)
+from sidelight.side.parsing.columns import CodedColumn, compress, names_array, sorted_names, unknown_column
+from sidelight.side.parsing.rows import choose_rows, read_ids, rows_of
 
 if TYPE_CHECKING:
     from sidelight.side.information import SideInformation

@@ -205,7 +205,7 @@ def row_ids(file: TableFile, table: Any, column: str, *, needed: bool = True) ->
 
     Where they are not ``needed`` to find rows by, a repeated one is only warned about.
     """
-    from sidelight.side.parsing import names_array
+    from sidelight.side.parsing.columns import names_array
 
     cells = [cell or None for cell in cells_as_written(file, table, column)]
     different = set(cells)

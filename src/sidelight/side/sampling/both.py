@@ -8,7 +8,8 @@ from sklearn.utils import check_random_state
 
 from sidelight.side.closure import NO_PAIRS
 from sidelight.side.information import SideInformation
-from sidelight.side.parsing import as_vector, read_ids
+from sidelight.side.parsing.columns import as_vector
+from sidelight.side.parsing.rows import read_ids
 from sidelight.side.sampling.labels import draw_labels
 from sidelight.side.sampling.links import Links, draw_links
 

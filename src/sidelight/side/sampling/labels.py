@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from sidelight._typing import AnyArray, IntArray
-from sidelight.side.parsing import encode
+from sidelight.side.parsing.columns import encode
 
 
 def draw_labels(

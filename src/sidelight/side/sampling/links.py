@@ -11,7 +11,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 
 from sidelight._typing import BoolArray, IntArray
-from sidelight.side.parsing import choose_rows, encode
+from sidelight.side.parsing.columns import encode
+from sidelight.side.parsing.rows import choose_rows
 from sidelight.side.sampling.labels import rank_within
 
 # Tries at disjoint links of given numbers, where an unlucky choice of rows can leave too few of a kind.
