@@ -16,7 +16,7 @@ import sidelight
 from sidelight import GuidedMixture, SideInformation
 from sidelight.estimators.guided.core import CORE_ROWS, core_of
 from sidelight.estimators.guided.granularity import divided_like_classes
-from sidelight.estimators.guided.new_classes import separation, unlabelled_groups
+from sidelight.estimators.guided.new_classes import added_by_clusters, separation, unlabelled_groups
 from sidelight.estimators.guided.rounds import doubts_of
 from sidelight.estimators.starts.partitions import Links, contingency, in_learned_metric, joined, predictiveness
 from sidelight.experts.dendrograms import ward_tree
@@ -278,6 +278,14 @@ def test_where_classes_are_several_clusters_more_labels_must_be_missing():
     np.testing.assert_array_equal(group, np.arange(200, 240))
     of_several_clusters = np.minimum(np.arange(240) // 20, 10)
     assert not unlabelled_groups(points, shares, doubts, codes, NO_LINKS, of_several_clusters)
+
+
+def test_where_the_table_has_many_more_clusters_than_labelled_classes_more_labels_must_be_missing():
+    labelled = np.array([0, 0, 1, 1])
+    assert added_by_clusters(labelled, 3, 2) == 0
+    # One nat more for every factor of e beyond three clusters for two classes.
+    np.testing.assert_allclose(added_by_clusters(labelled, 12, 2), np.log(4))
+    np.testing.assert_allclose(added_by_clusters(np.arange(6), 6, 2), 2 * np.log(2))
 
 
 def test_where_experts_agree_better_than_about_labelled_rows_more_labels_must_be_missing():

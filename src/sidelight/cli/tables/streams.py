@@ -26,7 +26,7 @@ _BLOCK = 1 << 20
 # What no text holds, in UTF-16 neither; and the endings of files that are not text.
 _HOLE = bytes(1 << 12)
 _MAY_HAVE_HOLES = frozenset({".parquet", ".pq", ".feather", ".arrow", ".ipc", ".xlsx", ".xlsm", ".zip"})
-# What a stream begins with that is no text, and the ending of its kind: a stream has no name that says it.
+# The first bytes of files that are not text, and the ending of their kind: a stream has no name that tells it.
 _SIGNS = {
     b"\x1f\x8b": ".gz",
     b"BZh": ".bz2",
